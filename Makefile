@@ -1,0 +1,77 @@
+# Every target works from a fresh clone: it first makes .venv, and remakes it when pyproject.toml changes.
+
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+WORKERS ?= 2
+
+# A name on the PATH is not enough: version managers leave names there that do not run.
+RUNS_AND_IS_NEW := -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))'
+
+.PHONY: help
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: $(READY) ## make the virtual environment in .venv and look for Java
+
+$(READY): pyproject.toml
+	@if ! $(BIN)/python $(RUNS_AND_IS_NEW) 2>/dev/null; then \
+		found=; \
+		for python in python3.13 python3.12 python3.11 python3; do \
+			if $$python $(RUNS_AND_IS_NEW) 2>/dev/null; then found=$$python; break; fi; \
+		done; \
+		if [ -z "$$found" ]; then \
+			echo "error: no Python 3.11 or newer (with the venv module) among python3.13, python3.12, python3.11, python3." >&2; \
+			echo "       Install one, for example python3.12 and python3.12-venv, and run make again." >&2; \
+			exit 1; \
+		fi; \
+		echo "making $(VENV) with $$($$found --version)"; \
+		$$found -m venv --clear $(VENV) || { \
+			echo "error: $$found cannot make a virtual environment; on Debian and Ubuntu install its package python3-venv." >&2; \
+			exit 1; \
+		}; \
+	fi
+	@echo "installing punctuated and its tools into $(VENV) (a few minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,bench,test,dev]"
+	@sh scripts/ensure_java.sh || echo "warning: no Java 17 or newer; everything that does not start Spark works without it" >&2
+	@touch $@
+	@echo "ready: $$($(BIN)/python --version) in $(VENV)"
+
+.PHONY: demo
+demo: $(READY) ## run the auction query with and without punctuations
+	@$(BIN)/punctuated demo
+
+# Lint first, so that pytest's closing line is the last line of the output.
+.PHONY: test
+test: lint ## lint, then every test but benchmarks
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+.PHONY: lint
+lint: $(READY) ## ruff, mypy and the layer rules
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: bench-core
+bench-core: $(READY) ## measure the engine-free operators
+	$(BIN)/python benchmarks/core.py
+
+# Pictures are drawn even when a claim fails: they show why.
+.PHONY: experiments
+experiments: $(READY) ## run all experiments and redraw the pictures of the docs
+	@status=0; \
+	$(BIN)/punctuated experiment run all --out out/experiments || status=$$?; \
+	$(BIN)/punctuated experiment plot all --out out/experiments --pictures docs/pictures || exit $$?; \
+	exit $$status
+
+.PHONY: clean
+clean: ## remove caches and results, keep .venv
+	rm -rf out build dist benchmarks/results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +

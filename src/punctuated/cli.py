@@ -1,0 +1,297 @@
+"""The `punctuated` command: a thin shell that parses, calls one function of the package, and prints.
+
+Invariants: with `--json` standard output carries one JSON value and nothing else; an error the user can mend is one
+red line on standard error and exit code 2, never a traceback; exit code 1 means that a claim of an experiment failed.
+"""
+
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+from typer.core import TyperGroup
+
+from punctuated.errors import PunctuatedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from punctuated.experiments import Experiment
+
+_VERSIONS_OF = ("punctuated", "pyspark", "pyarrow", "pandas", "numpy", "numba", "sqlglot")
+
+
+class _Group(TyperGroup):
+    """Turns every error of ours into one line and exit code 2, whichever subcommand raised it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except PunctuatedError as error:
+            Console(stderr=True).print(Text(f"error: {error}", style="red"), soft_wrap=True)
+            raise typer.Exit(2) from error
+
+
+class Punctuations(StrEnum):
+    """How a generated stream says that a value is over."""
+
+    flag = "flag"
+    rows = "rows"
+    none = "none"
+    irrelevant = "irrelevant"
+
+
+app = typer.Typer(
+    cls=_Group,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Stream joins that know when a key is done.",
+)
+experiment_app = typer.Typer(no_args_is_help=True, help="Rerun the published experiments and draw their figures.")
+app.add_typer(experiment_app, name="experiment")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
+ResultsFolder = Annotated[Path, typer.Option("--out", help="Folder of the results, one JSON file per experiment.")]
+ExperimentName = Annotated[str, typer.Argument(metavar="NAME|all", help="See `punctuated experiment list`.")]
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the plot and the summary.")] = Path("out/demo"),
+) -> None:
+    """Run the auction query with and without punctuations and compare what each has to remember."""
+    with _plot_extra():
+        from punctuated.experiments import demo as auction_demo
+
+        with _files_of(out):
+            out.mkdir(parents=True, exist_ok=True)
+        auction_demo.run(Console(), out)
+
+
+@app.command()
+def version(as_json: AsJson = False) -> None:
+    """Print the version of punctuated and of what it runs on: paste this into a bug report."""
+    versions = {name: _version(name) for name in _VERSIONS_OF} | {"python": platform.python_version()}
+    if as_json:
+        _print_json(versions)
+        return
+    for name, number in versions.items():
+        typer.echo(f"{name} {number}")
+
+
+@app.command()
+def generate(
+    name: Annotated[str, typer.Argument(help="Stream to generate, such as `punct-asc-100-40`, or `auctions`.")],
+    out: Annotated[Path, typer.Option(help="Parquet file to write; `auctions` writes two, named after it.")],
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of tuples; of auctions for `auctions`.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same rows.")] = 0,
+    gap: Annotated[str | None, typer.Option(help="Mean gap between tuples.", show_default="10 ms")] = None,
+    punctuations: Annotated[
+        Punctuations | None, typer.Option(help="How the stream says that a value is over.", show_default="flag")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a generated stream to a Parquet file.
+
+    The same name, size and seed always give the same rows.
+    """
+    from punctuated import streams
+
+    if name == "auctions":
+        if gap is not None or punctuations is not None:
+            raise PunctuatedError(
+                "--gap and --punctuations do not apply to auctions: their times and endings are part of the data set"
+            )
+        opened, bids = streams.auctions(n, seed=seed)
+        tables = {_beside(out, "auctions"): opened, _beside(out, "bids"): bids}
+    else:
+        kind = (punctuations or Punctuations.flag).value
+        tables = {out: streams.generate(name, n=n, seed=seed, gap=gap or "10 ms", punctuations=kind)}
+
+    for path, table in tables.items():
+        _write_parquet(table, path)
+    if as_json:
+        _print_json({"files": [{"path": str(path), "rows": table.num_rows} for path, table in tables.items()]})
+        return
+    for path, table in tables.items():
+        typer.echo(f"{table.num_rows} rows → {path}")
+
+
+@experiment_app.command("list")
+def list_experiments(as_json: AsJson = False) -> None:
+    """List the experiments and the figures or tables they repeat."""
+    experiments = _experiments().values()
+    if as_json:
+        _print_json([{"name": e.name, "title": e.title, "paper": e.paper} for e in experiments])
+        return
+    table = Table("name", "title", "paper")
+    for e in experiments:
+        table.add_row(Text(e.name), Text(e.title), Text(e.paper))
+    Console().print(table)
+
+
+@experiment_app.command("run")
+def run_experiments(
+    name: ExperimentName,
+    out: ResultsFolder = Path("out/experiments"),
+    scale: Annotated[float, typer.Option(help="Size of the input relative to the published experiment.")] = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Run one experiment or all of them, write NAME.json, and check the paper's claims.
+
+    Exit code 1 if a claim does not hold.
+    """
+    if scale <= 0:
+        raise PunctuatedError(f"--scale {scale} leaves no input: give a number above 0")
+    summaries = []
+    for experiment in _chosen(name):
+        result = _run_with_progress(experiment, scale, quiet=as_json)
+        path = _write_result(result, out / f"{experiment.name}.json")
+        checks = result["checks"]
+        summaries.append({"name": experiment.name, "path": str(path), "checks": checks})
+        if not as_json:
+            _print_checks(experiment, checks, path)
+    holds = all(check["holds"] for summary in summaries for check in summary["checks"])
+    if as_json:
+        _print_json({"holds": holds, "experiments": summaries})
+    if not holds:
+        raise typer.Exit(1)
+
+
+@experiment_app.command("plot")
+def plot_experiments(
+    name: ExperimentName,
+    out: ResultsFolder = Path("out/experiments"),
+    pictures: Annotated[
+        Path | None, typer.Option(help="Folder for the pictures.", show_default="that of --out")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw NAME.png from NAME.json, for one experiment or for all that have been run."""
+    folder = pictures or out
+    chosen = _chosen(name)
+    if name == "all":
+        chosen = [experiment for experiment in chosen if (out / f"{experiment.name}.json").exists()]
+        if not chosen:
+            raise PunctuatedError(f"no results in {out}: first `punctuated experiment run all --out {out}`")
+    drawn = [_plot(experiment, out, folder) for experiment in chosen]
+    if as_json:
+        _print_json({"files": [str(path) for path in drawn]})
+        return
+    for path in drawn:
+        typer.echo(str(path))
+
+
+def _chosen(name: str) -> "list[Experiment]":
+    experiments = _experiments()
+    if name == "all":
+        return list(experiments.values())
+    if name not in experiments:
+        raise PunctuatedError(f"no experiment is called {name!r}; known are: {', '.join(experiments)}, or all")
+    return [experiments[name]]
+
+
+def _experiments() -> "Mapping[str, Experiment]":
+    with _plot_extra():
+        from punctuated.experiments import EXPERIMENTS
+
+        return EXPERIMENTS
+
+
+@contextmanager
+def _plot_extra() -> Iterator[None]:
+    """Names the extra to install when what runs inside misses matplotlib."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        raise PunctuatedError('pictures need matplotlib: pip install "punctuated[plot]"') from error
+
+
+@contextmanager
+def _files_of(path: Path) -> Iterator[None]:
+    """Names the path when what runs inside cannot read or write it."""
+    try:
+        yield
+    except OSError as error:
+        raise PunctuatedError(f"cannot use {path}: {error.strerror or error}") from error
+
+
+def _run_with_progress(experiment: "Experiment", scale: float, *, quiet: bool) -> dict[str, Any]:
+    if quiet:
+        return experiment.run(scale=scale)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(experiment.name, total=1.0)
+        return experiment.run(scale=scale, progress=lambda done: bar.update(task, completed=done))
+
+
+def _print_checks(experiment: "Experiment", checks: Sequence[Mapping[str, Any]], path: Path) -> None:
+    table = Table("claim", "holds", "detail", title=Text(f"{experiment.title} ({experiment.paper})"))
+    for check in checks:
+        holds = Text("yes", style="green") if check["holds"] else Text("no", style="red")
+        table.add_row(Text(check["claim"]), holds, Text(check["detail"]))
+    Console().print(table)
+    typer.echo(str(path))
+
+
+def _plot(experiment: "Experiment", results: Path, pictures: Path) -> Path:
+    source, picture = results / f"{experiment.name}.json", pictures / f"{experiment.name}.png"
+    result = _read_result(source, experiment.name)
+    with _files_of(picture), _plot_extra():
+        pictures.mkdir(parents=True, exist_ok=True)
+        experiment.plot(result, picture)
+    return picture
+
+
+def _read_result(path: Path, name: str) -> dict[str, Any]:
+    if not path.exists():
+        raise PunctuatedError(f"{path} does not exist: first `punctuated experiment run {name} --out {path.parent}`")
+    with _files_of(path):
+        text = path.read_text(encoding="utf-8")
+    try:
+        result: dict[str, Any] = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise PunctuatedError(f"{path} is not JSON ({error}): run the experiment again") from error
+    return result
+
+
+def _write_result(result: Mapping[str, Any], path: Path) -> Path:
+    with _files_of(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def _write_parquet(table: "pa.Table", path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    with _files_of(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, path)
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f"{path.stem}_{suffix}.parquet")
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _print_json(value: object) -> None:
+    typer.echo(json.dumps(value, indent=2))

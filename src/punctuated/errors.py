@@ -1,0 +1,36 @@
+"""Errors that say what to change.
+
+Every error a user can cause is a `PunctuatedError`; its message names the offending value and the remedy.
+"""
+
+
+class PunctuatedError(Exception):
+    """Base of all errors raised on purpose by this package."""
+
+
+class ColumnError(PunctuatedError, ValueError):
+    """A column is missing, has the wrong type, or clashes with another one."""
+
+
+class WindowError(PunctuatedError, ValueError):
+    """A window or duration is malformed or negative."""
+
+
+class PatternError(PunctuatedError, ValueError):
+    """A punctuation's text is malformed; the message carries the position."""
+
+
+class AlgorithmError(PunctuatedError, ValueError):
+    """An unknown algorithm or join type; the message lists the known ones."""
+
+
+class StreamError(PunctuatedError, ValueError):
+    """A stream is declared in a way that cannot work."""
+
+
+class PromiseBroken(PunctuatedError):
+    """A tuple came after its value had been punctuated, and the stream says `on_violation="fail"`."""
+
+
+class SnapshotError(PunctuatedError, ValueError):
+    """A snapshot belongs to another query or another format."""

@@ -1,0 +1,45 @@
+"""The columns of a result: the key once, then the left columns, then the right ones; equal names get a suffix."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from punctuated.errors import ColumnError
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import JoinSpec, JoinType
+
+_ONE_SIDED = (JoinType.SEMI, JoinType.ANTI)
+
+
+@dataclass(frozen=True)
+class ResultColumns:
+    """How the columns of both inputs become the columns of the results."""
+
+    schema: pa.Schema
+    payload: tuple[list[str], list[str]]  # non-key input columns that come out, per side
+    keys: tuple[list[str], list[str]]
+    n_key: int
+
+    @staticmethod
+    def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: tuple[pa.DataType, ...]) -> "ResultColumns":
+        keys = list(spec.left.key), list(spec.right.key)
+        payload = [name for name in spec.left.columns if name not in keys[LEFT]], [
+            name for name in spec.right.columns if name not in keys[RIGHT] and spec.how not in _ONE_SIDED
+        ]
+        taken = [set(keys[LEFT]) | set(payload[side.other]) for side in Side]
+        fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
+        for side, suffix in ((LEFT, "_left"), (RIGHT, "_right")):
+            for name in payload[side]:
+                shown = name + suffix if name in taken[side] else name
+                fields.append(pa.field(shown, schemas[side].field(name).type))
+        names = [field.name for field in fields]
+        if len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input")
+        return ResultColumns(pa.schema(fields), payload, keys, len(key_types))
+
+    def shown(self, side: Side) -> list[str]:
+        """Names in the result of a side's payload columns."""
+        names: list[str] = self.schema.names
+        start = self.n_key + (len(self.payload[LEFT]) if side == RIGHT else 0)
+        return names[start : start + len(self.payload[side])]

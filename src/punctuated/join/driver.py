@@ -1,0 +1,240 @@
+"""The driver owns time and batches; the kernels own the work of one object after another.
+
+It hands a batch to the loop, gives room when the loop asks for it, carries out range endings, and keeps what outlives the batch in
+order: rows, keys, and the memory of punctuations. It knows nothing of engines: the same driver serves a table and a bucket of a cluster.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.errors import PromiseBroken
+from punctuated.join.columns import ResultColumns
+from punctuated.join.counters import Samples
+from punctuated.join.intake import Intake, take_in
+from punctuated.join.keys import key_codec
+from punctuated.join.memory import PunctuationMemory
+from punctuated.join.output import BatchResult, Collector, Where
+from punctuated.join.promises import Promise, broken
+from punctuated.join.range_endings import RangeEndings
+from punctuated.join.rows import RowStore
+from punctuated.join.state import JoinState
+from punctuated.kernels import layout as lay
+from punctuated.kernels.hash_index import inherit_all
+from punctuated.kernels.merge import merge_order
+from punctuated.kernels.process import finish_batch, process_batch
+from punctuated.model.algorithm import Propagation
+from punctuated.model.batch import StreamBatch
+from punctuated.model.pattern import WILDCARD
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import JoinSpec
+
+
+class JoinDriver:
+    """A two-way join, batch by batch."""
+
+    def __init__(
+        self,
+        spec: JoinSpec,
+        schemas: tuple[pa.Schema, pa.Schema],
+        key_types: Sequence[pa.DataType],
+        *,
+        where: Where | None = None,
+        sample_us: int | None = None,
+        hash_bits: int = 64,
+    ) -> None:
+        """`schemas` are those of the tuples, keys already of `key_types`. `sample_us` asks for metrics at this step of event time."""
+        self.spec = spec
+        self.codec = key_codec(key_types, hash_bits)
+        self.columns = ResultColumns.of(spec, schemas, self.codec.types)
+        self.rows = RowStore(schemas[LEFT]), RowStore(schemas[RIGHT])
+        self.state = JoinState(spec, filtered=where is not None, hash_bits=hash_bits)
+        self.memory = PunctuationMemory(spec.max_punctuations, self.codec.merges)
+        self.ranges = RangeEndings(self.codec, spec.algorithm.propagation is not Propagation.NONE)
+        self.promises: tuple[list[Promise], list[Promise]] = ([], [])
+        self.samples = Samples(sample_us)
+        self._collector = Collector(spec, self.columns, self.codec, self.rows, where)
+
+    def process(self, left: StreamBatch, right: StreamBatch) -> BatchResult:
+        """One batch of both streams."""
+        watermark = self.output_watermark
+        intakes = self._take_in(LEFT, left), self._take_in(RIGHT, right)
+        self._begin(intakes, watermark)
+        inputs = intakes[LEFT].objects, intakes[RIGHT].objects
+        order = merge_order(*inputs)
+        at = 0
+        for stop, time in self.samples.stops(inputs, order.size):
+            at = self._run(order, at, stop, intakes)
+            self.samples.take(time, self.state, self.memory.forgotten)
+        return self._finish(order.size)
+
+    def end(self) -> BatchResult:
+        """A last batch: both streams end, left first, and all that is left comes out."""
+        newest = self.state.sides["newest"].tolist()
+        ends = []
+        for side in Side:
+            known = [ts for ts in (newest[side], newest[side.other], 0) if ts != lay.NEVER]
+            everything = Punctuation(known[0], (WILDCARD,) * len(self.spec.streams[side].columns))
+            ends.append(StreamBatch(self.rows[side].schema.empty_table(), punctuations=(everything,)))
+        return self.process(*ends)
+
+    @property
+    def output_watermark(self) -> int:
+        """No result to come is earlier."""
+        return int(self.state.sides["watermark"].min())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that is kept between batches."""
+        parts = (self.state, self.memory, *self.rows)
+        return sum(part.nbytes for part in parts) + self.codec.nbytes()
+
+    # A batch
+
+    def _take_in(self, side: Side, batch: StreamBatch) -> Intake:
+        stream, ours = self.spec.streams[side], self.state.sides[side]
+        intake = take_in(stream, batch, self.codec, ours)
+        known = [*self.promises[side], *self.ranges.promises(side, stream.key)]
+        fresh = [
+            *(Promise(stream.columns, each.patterns, each.ts) for each in intake.promises),
+            *(Promise(stream.key, each.patterns, each.ts) for each in intake.ranges),
+        ]
+        if known or fresh:
+            mask = broken(known, fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
+            intake.objects.status[mask] |= lay.BROKEN
+        return intake
+
+    def _begin(self, intakes: tuple[Intake, Intake], watermark: int) -> None:
+        for side in Side:
+            self.state.sides["base_row"][side] = self.rows[side].begin(intakes[side].rows)
+        n_rows = [self.rows[side].n_stored + len(intakes[side].rows) for side in Side]
+        self._collector.begin(self.state, (n_rows[LEFT], n_rows[RIGHT]), watermark)
+        for side in Side:
+            for rows, reason in intakes[side].rejected:
+                self._collector.add_rejected(side, rows, reason)
+                self.state.common["rejected"] += len(rows)
+        common = self.state.common
+        common["first_seq"] = common["seq"]
+        self._note_promises(intakes)
+        if self.ranges:  # new keys may fall under old ranges
+            self._remember()
+
+    def _note_promises(self, intakes: tuple[Intake, Intake]) -> None:
+        """Punctuations that end no value are remembered for the check of later batches."""
+        for side in Side:
+            columns = self.spec.streams[side].columns
+            for each in intakes[side].promises:
+                self.state.common["timers"] += 1
+                order, touched = int(self.state.common[0]["timers"]), int(self.state.common[0]["seq"])
+                self.promises[side].append(Promise(columns, each.patterns, each.ts, order, touched))
+
+    def _run(self, order: lay.Indices, at: int, stop: int, intakes: tuple[Intake, Intake]) -> int:
+        """Let the loop run to `stop`, and do what it asks for on the way."""
+        inputs = intakes[LEFT].objects, intakes[RIGHT].objects
+        while at < stop:
+            before = at
+            at = process_batch(order, at, stop, *inputs, self.state.arrays)
+            why = self.state.common[0]["stopped_by"]
+            if why == lay.NEEDS_ROOM:
+                self._make_room(stalled=at == before)
+            elif why == lay.RANGE_DUE:
+                self._fire_range()
+            elif why == lay.MET_RANGE:
+                self._meet_range(order[at], intakes)
+                at += 1
+            elif why == lay.BROKE_PROMISE:
+                self._fail(order[at], intakes)
+        return at
+
+    def _make_room(self, stalled: bool) -> None:
+        self._collector.drain(self.state)
+        self._archive()
+        self.state.make_room()
+        if stalled:
+            self.state.grow_pairs()
+
+    def _fail(self, reference: int, intakes: tuple[Intake, Intake]) -> None:
+        side = Side(int(reference) & 1)
+        row = intakes[side].rows.slice(int(reference) >> 2, 1).to_pylist()[0]
+        stream = self.spec.streams[side].name
+        raise PromiseBroken(
+            f"stream {stream!r} brought {row} after a punctuation had ended its value; "
+            "correct the stream, or declare it with on_violation='reject' or 'accept'"
+        )
+
+    # Range endings
+
+    def _meet_range(self, reference: int, intakes: tuple[Intake, Intake]) -> None:
+        side = Side(int(reference) & 1)
+        intake = intakes[side]
+        place = int(intake.objects.punctuation_code[int(reference) >> 2])
+        self._make_room(stalled=False)
+        self._collector.add_ranges(self.ranges.meet(side, intake.ranges[place], self.state))
+        self._remember()
+
+    def _fire_range(self) -> None:
+        self._make_room(stalled=False)
+        self._collector.add_ranges(self.ranges.fire(self.state))
+        self._remember()
+
+    # What outlives the batch
+
+    def _archive(self) -> None:
+        if self.state.punctuated and self.state.common[0]["n_done"]:
+            self.memory.archive(self.state)
+            self._remember()
+
+    def _remember(self) -> None:
+        """Let the loop see the memory of punctuations as it is now."""
+        self.state.remember(self.memory.runs.records(), self.ranges.segments())
+
+    def _finish(self, n_objects: int) -> BatchResult:
+        state = self.state
+        state.common["seq"] = state.common["first_seq"] + n_objects + 1
+        while (why := finish_batch(state.arrays)) != lay.DONE:
+            if why == lay.NEEDS_ROOM:
+                self._make_room(stalled=False)
+            else:
+                self._fire_range()
+        self._collector.drain(state)
+        self._collector.finish(state)
+        self._archive()
+        self._enforce_cap()
+        for side in Side:
+            self.rows[side].commit(state, side)
+        self._forget_keys()
+        batch = self._collector.batch
+        batch.watermark = self.output_watermark
+        batch.ended = bool((state.sides["end_ts"] != lay.FOREVER).all())
+        return batch
+
+    def _enforce_cap(self) -> None:
+        if not self.state.punctuated:
+            return
+        held: list[tuple[list[Any], Any]] = self.ranges.entries()
+        held += [(promises, promise) for promises in self.promises for promise in promises]
+        held.sort(key=lambda entry: entry[1].order)
+        before = self.memory.forgotten
+        gone = self.memory.enforce(self.state, [entry.touched for _, entry in held])
+        for position in gone:
+            owner, entry = held[position]
+            owner.remove(entry)
+        if self.memory.forgotten > before:
+            self.ranges.refresh(self.state)
+            self._remember()
+            inherit_all(self.state.arrays)
+
+    def _forget_keys(self) -> None:
+        """Numbered keys that neither a value nor the memory of punctuations needs any more go."""
+        known = self.state.arrays.values["code"][: self.state.n_values]
+        codes = np.unique(np.concatenate([known, self.memory.runs.low]))
+        moved = self.codec.keep_only(codes)
+        if moved is None:
+            return
+        known[:] = moved[known]
+        self.memory.renumber(moved)
+        self.state.collect_values()
+        self._remember()

@@ -1,0 +1,145 @@
+"""The bounded memory of punctuations (XD-12): what is remembered of values that have ended, and what is forgotten first.
+
+Values that are over in the output leave the I-Nodes for runs of consecutive codes. Entries beyond the cap are forgotten at the end
+of a batch; that never changes the results of streams that keep their promises.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from punctuated.join.state import JoinState
+from punctuated.kernels import layout as lay
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Disjoint ascending runs of finished codes; codes of one run were ended by the same streams."""
+
+    low: Ints
+    high: Ints
+    flags: Ints
+    touched: Ints
+
+    @staticmethod
+    def none() -> "Runs":
+        nothing = np.empty(0, np.int64)
+        return Runs(nothing, nothing, nothing, nothing)
+
+    def __len__(self) -> int:
+        return int(self.low.size)
+
+    def records(self) -> lay.Records:
+        """In the form that the kernels look up."""
+        records = np.zeros(len(self), lay.RUN)
+        records["low"], records["high"], records["flags"] = self.low, self.high, self.flags
+        return records
+
+    def select(self, which: npt.NDArray[np.bool_] | Ints) -> "Runs":
+        return Runs(self.low[which], self.high[which], self.flags[which], self.touched[which])
+
+    def without(self, codes: Ints) -> "Runs":
+        """The same runs with these ascending codes cut out."""
+        place = np.searchsorted(self.low, codes, side="right") - 1
+        inside = (place >= 0) & (codes <= self.high[np.maximum(place, 0)]) if len(self) else np.zeros(codes.size, np.bool_)
+        cuts, owner = codes[inside], place[inside]
+        low = np.sort(np.concatenate([self.low, cuts + 1]))
+        high = np.sort(np.concatenate([self.high, cuts - 1]))
+        source = np.sort(np.concatenate([np.arange(len(self)), owner]))
+        kept = low <= high
+        return Runs(low[kept], high[kept], self.flags[source][kept], self.touched[source][kept])
+
+    def joined(self, other: "Runs", merges: bool) -> "Runs":
+        """Both together; neighbours of equal standing become one run if codes are consecutive numbers."""
+        low, high = np.concatenate([self.low, other.low]), np.concatenate([self.high, other.high])
+        order = np.argsort(low, kind="stable")
+        low, high = low[order], high[order]
+        flags = np.concatenate([self.flags, other.flags])[order]
+        touched = np.concatenate([self.touched, other.touched])[order]
+        if not merges or low.size < 2:
+            return Runs(low, high, flags, touched)
+        starts = np.flatnonzero(np.r_[True, (low[1:] != high[:-1] + 1) | (flags[1:] != flags[:-1])])
+        ends = np.r_[starts[1:] - 1, low.size - 1]
+        return Runs(low[starts], high[ends], flags[starts], np.maximum.reduceat(touched, starts))
+
+
+class PunctuationMemory:
+    """Collects finished values from the I-Nodes, and forgets the oldest entries beyond a cap."""
+
+    def __init__(self, cap: int, merges: bool) -> None:
+        self._cap, self._merges = cap, merges
+        self.runs = Runs.none()
+        self.forgotten = 0
+
+    def archive(self, state: JoinState) -> None:
+        """Move values that are over in the output from the I-Nodes to runs."""
+        common, shared = state.common[0], state.arrays
+        done = np.unique(shared.done[: int(common["n_done"])])
+        flags = shared.values["flags"][done]
+        # A side's ending that is still pending has a timer and a time of its own: such values stay where they are.
+        settled = (flags & lay.ENDED_ANY) << 2 == flags & lay.EFFECT_ANY
+        waiting, done, flags = done[~settled], done[settled], flags[settled].astype(np.int64)
+        shared.done[: waiting.size] = waiting
+        common["n_done"] = waiting.size
+        if not done.size:
+            return
+        codes = shared.values["code"][done]
+        order = np.argsort(codes)
+        kept = flags & (lay.ENDED_ANY | lay.EFFECT_ANY | lay.OUT)
+        fresh = Runs(codes[order], codes[order], kept[order], shared.endings["touched"][done][order])
+        self.runs = self.runs.without(fresh.low).joined(fresh, self._merges)
+        shared.values["flags"][done] |= lay.ARCHIVED | lay.RECALLED
+
+    def enforce(self, state: JoinState, others: Sequence[int]) -> set[int]:
+        """Forget the least recently touched entries beyond the cap.
+
+        `others` are the ages of entries kept elsewhere; returns the positions among them of those to be forgotten.
+        """
+        n_values = state.n_values
+        if n_values + len(self.runs) + len(others) <= self._cap:
+            return set()
+        flags = state.arrays.values["flags"][:n_values]
+        waiting = np.flatnonzero((flags & lay.ENDED_ANY != 0) & (flags & lay.RECALLED == 0))
+        ages = [state.arrays.endings["touched"][waiting], self.runs.touched, np.array(others, np.int64)]
+        codes = [state.arrays.values["code"][waiting], self.runs.low, np.arange(len(others))]
+        is_other = np.repeat([0, 0, 1], [array.size for array in ages])
+        surplus = is_other.size - self._cap
+        if surplus <= 0:
+            return set()
+        oldest = np.lexsort((np.concatenate(codes), is_other, np.concatenate(ages)))[:surplus]
+        self.forgotten += surplus
+        n_waiting, n_runs = waiting.size, len(self.runs)
+        self._forget_values(state, waiting[oldest[oldest < n_waiting]])
+        gone = oldest[(oldest >= n_waiting) & (oldest < n_waiting + n_runs)] - n_waiting
+        self._forget_runs(state, gone)
+        return set((oldest[oldest >= n_waiting + n_runs] - n_waiting - n_runs).tolist())
+
+    def _forget_values(self, state: JoinState, indices: Ints) -> None:
+        finished = state.arrays.values["flags"][indices] & lay.OUT != 0
+        state.arrays.values["flags"][indices] = 0
+        state.arrays.endings["last_ts"][indices[finished]] = lay.NEVER
+
+    def _forget_runs(self, state: JoinState, which: Ints) -> None:
+        gone = self.runs.select(np.sort(which))
+        self.runs = self.runs.select(np.setdiff1d(np.arange(len(self.runs)), which))
+        n_values = state.n_values
+        codes = state.arrays.values["code"][:n_values]
+        place = np.searchsorted(gone.low, codes, side="right") - 1
+        hit = (place >= 0) & (codes <= gone.high[np.maximum(place, 0)]) if len(gone) else np.zeros(n_values, np.bool_)
+        affected = np.flatnonzero(hit & (state.arrays.values["flags"][:n_values] & lay.ARCHIVED != 0))
+        state.arrays.values["flags"][affected] = 0
+        state.arrays.endings["last_ts"][affected] = lay.NEVER
+
+    def renumber(self, moved: Ints) -> None:
+        """Codes have changed; runs of numbered keys hold one code each."""
+        low = moved[self.runs.low]
+        order = np.argsort(low)
+        self.runs = Runs(low[order], low[order], self.runs.flags[order], self.runs.touched[order])
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in (self.runs.low, self.runs.high, self.runs.flags, self.runs.touched))

@@ -1,0 +1,222 @@
+"""The arrays of a join's state and their growth. The kernels fill them; this module only gives them room."""
+
+import numpy as np
+
+from punctuated.kernels import layout as lay
+from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mark_needed
+from punctuated.model.algorithm import Propagation
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec, JoinType, OnViolation
+from punctuated.model.window import CountWindow, TimeWindow
+
+_SMALLEST = 256
+_PAIRS = 1 << 18
+_SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
+_POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
+_SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
+
+
+def _capacity(entries: int) -> int:
+    return max(_SMALLEST, int(entries * _SPARE) + 1)
+
+
+def _alone(spec: JoinSpec, side: Side) -> int:
+    if not spec.may_end_early(side):
+        return lay.NOT_ALONE
+    return lay.BY_WINDOW if spec.algorithm.propagation is Propagation.EARLY else lay.BY_OWN_STATE
+
+
+def _rules(spec: JoinSpec, side: Side) -> dict[str, int]:
+    stream, window = spec.streams[side], spec.streams[side].window
+    span = window.span_us if isinstance(window, TimeWindow) else lay.UNBOUNDED
+    alone = _alone(spec, side)
+    return {
+        "lateness": stream.lateness_us,
+        "span": span,
+        "offset": window.offset_us if isinstance(window, TimeWindow) else 0,
+        "forget_after": span if spec.algorithm.by_window else lay.UNBOUNDED,
+        "rows": window.n if isinstance(window, CountWindow) else 0,
+        "rows_per_key": isinstance(window, CountWindow) and window.per_key,
+        "preserved": spec.how.preserves(side),
+        "alone": alone,
+        "unique": stream.unique,
+        "clustered": stream.clustered,
+        "tracks_last": stream.punctuated and (alone == lay.BY_WINDOW or stream.clustered),
+        "policy": _POLICIES[stream.on_violation],
+    }
+
+
+def _sides(spec: JoinSpec) -> lay.Records:
+    sides = np.zeros(2, lay.SIDE)
+    for field in ("newest", "floor", "watermark", "cluster_ts"):
+        sides[field] = lay.NEVER
+    sides["end_ts"], sides["range_time"], sides["cluster"] = lay.FOREVER, lay.NOT_SET, lay.NONE
+    for side in Side:
+        for field, number in _rules(spec, side).items():
+            sides[field][side] = number
+        sides["ring_start"][side] = sides["head"][side] = side * _SMALLEST
+        sides["ring_stop"][side] = (side + 1) * _SMALLEST
+    return sides
+
+
+def _common(spec: JoinSpec, filtered: bool, hash_bits: int) -> lay.Records:
+    common = np.zeros(1, lay.COMMON)
+    preserving = any(spec.how.preserves(side) for side in Side)
+    settles = spec.how in (JoinType.SEMI, JoinType.ANTI) and not filtered
+    common["now"] = lay.NEVER
+    common["punctuated"] = is_punctuated(spec)
+    common["forgets_by_punctuation"] = spec.algorithm.by_punctuation
+    common["propagates"] = spec.algorithm.propagation is not Propagation.NONE
+    common["purge_threshold"] = spec.purge_threshold
+    common["match_mode"] = lay.FIRST_MATCH if settles else lay.PAIRS
+    common["marks_matches"] = preserving and not filtered
+    common["emits_unmatched"] = preserving
+    common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
+    common["shift"] = _shift(2 * _SMALLEST)
+    return common
+
+
+def _shift(slots: int) -> int:
+    """How far a 64-bit hash is shifted to address a power of two of slots."""
+    return 64 - slots.bit_length() + 1
+
+
+def is_punctuated(spec: JoinSpec) -> bool:
+    """Whether either stream can bring punctuations."""
+    return any(stream.punctuated for stream in spec.streams)
+
+
+def _counts_all(spec: JoinSpec) -> bool:
+    windows = (stream.window for stream in spec.streams)
+    return any(isinstance(window, CountWindow) and not window.per_key for window in windows)
+
+
+class JoinState:
+    """The arrays that the kernels work on."""
+
+    def __init__(self, spec: JoinSpec, *, filtered: bool = False, hash_bits: int = 64) -> None:
+        """`filtered`: an extra predicate decides later what counts as a match. `hash_bits`: fewer than 64 force collisions."""
+        self.punctuated = is_punctuated(spec)
+        timed = _SMALLEST if self.punctuated else 0
+        self.arrays = lay.State(
+            sides=_sides(spec),
+            common=_common(spec, filtered, hash_bits),
+            nodes=np.zeros(2 * _SMALLEST, lay.NODE),
+            seq=np.zeros(2 * _SMALLEST if _counts_all(spec) else 0, np.int64),
+            values=np.zeros(_SMALLEST, lay.VALUE),
+            endings=np.zeros(timed, lay.ENDING),
+            slots=np.full(2 * _SMALLEST, lay.NONE, np.int32),
+            pending=np.zeros((2, timed), lay.TIMER),
+            deadlines=np.zeros((2, timed), lay.TIMER),
+            clusters=np.zeros((2, timed), lay.TIMER),
+            queue=np.zeros(spec.purge_threshold, np.int64),
+            done=np.zeros(2 * timed, np.int64),
+            runs=np.zeros(0, lay.RUN),
+            ranges=np.zeros(0, lay.RUN),
+            pairs=np.empty((2, _PAIRS), np.int32),
+            unmatched=np.zeros(_SMALLEST, lay.UNMATCHED),
+            punctuations=np.zeros(2 * timed, lay.PUNCTUATION),
+            rejected=np.zeros(_SMALLEST, lay.REJECTION),
+        )
+
+    @property
+    def sides(self) -> lay.Records:
+        return self.arrays.sides
+
+    @property
+    def common(self) -> lay.Records:
+        return self.arrays.common
+
+    @property
+    def n_values(self) -> int:
+        return int(self.common["n_values"][0])
+
+    def ring(self, side: Side) -> lay.Records:
+        """The slots of one side's ring, a view."""
+        ours = self.sides[side]
+        return self.arrays.nodes[int(ours["ring_start"]) : int(ours["ring_stop"])]
+
+    def _replace(self, **arrays: lay.Records | lay.Ints | lay.Indices) -> None:
+        self.arrays = self.arrays._replace(**arrays)
+
+    def remember(self, runs: lay.Records, ranges: lay.Records) -> None:
+        """Let the kernels see another memory of punctuations."""
+        self._replace(runs=runs, ranges=ranges)
+
+    # Room
+
+    def make_room(self, deadlines: int = 2) -> None:
+        """See to it that every buffer can take one more object, everything leaving at once included."""
+        if any(self.sides["length"][side] == self.ring(side).size for side in Side):
+            self._copy_rings()
+        if self.n_values == self.arrays.values.size or 2 * self.n_values >= self.arrays.slots.size:
+            self.collect_values()
+        self._make_output_room()
+        if self.punctuated:
+            self._make_timer_room(deadlines)
+
+    def _copy_rings(self) -> None:
+        capacities = [_capacity(int(np.count_nonzero(self.ring(side)["value"] >= 0))) for side in Side]
+        nodes = np.zeros(sum(capacities), lay.NODE)
+        seq = np.zeros(nodes.size if self.arrays.seq.size else 0, np.int64)
+        copy_rings(self.arrays, nodes, seq, capacities[0])
+        self._replace(nodes=nodes, seq=seq)
+
+    def collect_values(self) -> None:
+        """Forget values that nothing needs any more, and make room for new ones."""
+        needed = mark_needed(self.arrays)
+        capacity = _capacity(int(np.count_nonzero(needed)))
+        slots = np.empty(1 << (2 * capacity).bit_length(), np.int32)
+        self.common["shift"] = _shift(slots.size)
+        values = np.zeros(capacity, lay.VALUE)
+        endings = np.zeros(capacity if self.punctuated else 0, lay.ENDING)
+        moved = copy_values(self.arrays, needed, values, endings, slots)
+        self._move_indices(moved)
+        self._replace(values=values, endings=endings, slots=slots)
+        for side in Side:
+            follow_move(self.arrays, int(side), moved)
+            count = int(self.sides["n_deadlines"][side])
+            self.arrays.deadlines[side, :count].sort(order=["time", "order"])  # a sorted array is a heap
+
+    def _move_indices(self, moved: lay.Indices) -> None:
+        n_queued, n_done = int(self.common["n_queued"][0]), int(self.common["n_done"][0])
+        queue, done = self.arrays.queue, self.arrays.done
+        queue[:n_queued] = 2 * moved[queue[:n_queued] >> 1] + (queue[:n_queued] & 1)
+        done[:n_done] = moved[done[:n_done]]
+
+    def _make_output_room(self) -> None:
+        common, arrays = self.common[0], self.arrays
+        live = int(self.sides["live"].sum()) if common["emits_unmatched"] else 0
+        n_values = self.n_values if self.punctuated else 0
+        self._replace(
+            unmatched=_grown(arrays.unmatched, int(common["n_unmatched"]) + live + 2),
+            rejected=_grown(arrays.rejected, int(common["n_rejected"]) + 1),
+            punctuations=_grown(arrays.punctuations, int(common["n_punctuations"]) + n_values + 1),
+            done=_grown(arrays.done, int(common["n_done"]) + n_values + 2),
+        )
+
+    def _make_timer_room(self, deadlines: int) -> None:
+        sides, arrays = self.sides, self.arrays
+        self._replace(
+            pending=_grown(arrays.pending, int(sides["n_pending"].max()) + 2),
+            clusters=_grown(arrays.clusters, int(sides["n_clusters"].max()) + 2),
+            deadlines=_grown(arrays.deadlines, int((sides["n_deadlines"] + sides["n_pending"]).max()) + deadlines),
+        )
+
+    def grow_pairs(self) -> None:
+        """Twice the room for results, for a tuple with more matches than the buffer holds."""
+        self._replace(pairs=np.empty((2, 2 * self.arrays.pairs.shape[1]), np.int32))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays that hold state; output buffers are scratch space."""
+        return sum(array.nbytes for name, array in self.arrays._asdict().items() if name not in _SCRATCH)
+
+
+def _grown(array: lay.Ints | lay.Records, needed: int) -> lay.Records:
+    """The array itself, or a longer copy if its last dimension does not exceed `needed`."""
+    if array.shape[-1] > needed:
+        return array
+    fresh = np.zeros((*array.shape[:-1], 2 * needed + _SMALLEST), array.dtype)
+    fresh[..., : array.shape[-1]] = array
+    return fresh

@@ -1,0 +1,151 @@
+"""Endings: a stream says that a value is over. When that takes effect, and what it purges (PW-25 … PW-27)."""
+
+from punctuated.kernels._jit import part
+from punctuated.kernels.heap import pop_timer, push_timer
+from punctuated.kernels.layout import ARCHIVED, EFFECT, ENDED, FOREVER, NEVER, OUT, RECALLED, State
+from punctuated.kernels.propagate import propagate
+from punctuated.kernels.purge import purge_value
+
+
+@part
+def purge_queue(state: State) -> None:
+    """Carry out the purges that have come together."""
+    common = state.common[0]
+    for entry in state.queue[: common.n_queued]:
+        index, by = entry >> 1, entry & 1
+        if state.values[index].flags & (EFFECT << by):  # else it was forgotten meanwhile
+            purge_value(state, 1 - by, index, state.endings[index].ended_ts[by])
+    common.n_queued = 0
+
+
+@part
+def purge_for_ending(state: State, side: int, index: int) -> None:
+    """An ending of `side` has taken effect: forget the other's tuples, now or when enough endings have come together (PJ-07)."""
+    common = state.common[0]
+    if not common.forgets_by_punctuation:
+        return
+    if common.purge_threshold == 1:
+        purge_value(state, 1 - side, index, state.endings[index].ended_ts[side])
+        return
+    state.queue[common.n_queued] = 2 * index + side
+    common.n_queued += 1
+    if common.n_queued == common.purge_threshold:
+        purge_queue(state)
+
+
+@part
+def take_effect(state: State, side: int, index: int) -> None:
+    """From now on the side is known to bring no tuple of this value any more."""
+    state.values[index].flags |= EFFECT << side
+    purge_for_ending(state, side, index)
+    propagate(state, side, index)
+
+
+@part
+def archive_again(state: State, index: int) -> None:
+    """What is remembered of a finished value has changed: the other stream has now ended it too (PW-35)."""
+    common = state.common[0]
+    state.values[index].flags &= ~ARCHIVED
+    state.done[common.n_done] = index
+    common.n_done += 1
+
+
+@part
+def note_ending(state: State, side: int, index: int, ts: int) -> bool:
+    """Remember that the side ended a value at `ts`; false if that says nothing new (XD-13: repeating is harmless)."""
+    value, ending = state.values[index], state.endings[index]
+    if value.flags & (EFFECT << side) or state.sides[side].end_ts != FOREVER:
+        return False
+    if value.flags & (ENDED << side):
+        if ts >= ending.ended_ts[side]:
+            return False
+    else:
+        value.flags |= ENDED << side
+        if value.flags & OUT == 0:
+            ending.touched = state.common[0].seq
+    value.flags &= ~RECALLED
+    ending.ended_ts[side] = ts
+    if value.flags & OUT:
+        archive_again(state, index)
+    return True
+
+
+@part
+def end_value(state: State, side: int, index: int, ts: int) -> None:
+    """A punctuation of `side` names a single value; it takes effect once the watermark is there."""
+    if not note_ending(state, side, index, ts):
+        return
+    ours = state.sides[side]
+    if ours.watermark >= ts:
+        take_effect(state, side, index)
+    else:
+        state.common[0].timers += 1
+        order = state.common[0].timers
+        ours.n_pending = push_timer(state.pending[side], ours.n_pending, ts, order, index)
+
+
+@part
+def end_pending(state: State, side: int, index: int, ts: int) -> bool:
+    """The stream is over, so its pending ending of a value takes effect; nothing is propagated yet."""
+    flags = state.values[index].flags
+    if flags & (ENDED << side) == 0 or flags & (EFFECT << side):
+        return False
+    ending = state.endings[index]
+    ending.ended_ts[side] = min(ending.ended_ts[side], ts)
+    state.values[index].flags |= EFFECT << side
+    purge_for_ending(state, side, index)
+    return True
+
+
+@part
+def leave_cluster(state: State, side: int, index: int) -> None:
+    """A clustered stream may have left this value; that is certain when the watermark has passed its last tuple."""
+    ours = state.sides[side]
+    time, code = state.endings[index].last_ts[side], state.values[index].code
+    ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, time, code, index)
+
+
+@part
+def end_cluster(state: State, side: int, index: int) -> None:
+    """A clustered stream has left a value (PW-13), unless a late tuple has prolonged it or it is back."""
+    ours = state.sides[side]
+    last = state.endings[index].last_ts[side]
+    is_over = ours.cluster != index and NEVER < last < ours.watermark
+    if is_over and note_ending(state, side, index, last):
+        take_effect(state, side, index)
+
+
+@part
+def range_is_first(state: State, side: int) -> bool:
+    """Whether a pending range ending is the next one to take effect; that is the driver's work."""
+    ours = state.sides[side]
+    if ours.range_time > ours.watermark:
+        return False
+    first = state.pending[side][0]
+    if ours.n_pending == 0 or ours.range_time < first.time:
+        return True
+    return ours.range_time == first.time and ours.range_order < first.order
+
+
+@part
+def fire_pending(state: State, side: int) -> bool:
+    """Put into effect what the side's watermark has reached; false if it is a range's turn."""
+    ours, heap, clusters = state.sides[side], state.pending[side], state.clusters[side]
+    while not range_is_first(state, side) and ours.n_pending and heap[0].time <= ours.watermark:
+        ours.n_pending = pop_timer(heap, ours.n_pending)
+        index = heap[ours.n_pending].value
+        flags = state.values[index].flags
+        if flags & (ENDED << side) and flags & (EFFECT << side) == 0:
+            take_effect(state, side, index)
+    if range_is_first(state, side):
+        return False
+    while ours.n_clusters and clusters[0].time < ours.watermark:
+        ours.n_clusters = pop_timer(clusters, ours.n_clusters)
+        end_cluster(state, side, clusters[ours.n_clusters].value)
+    return True
+
+
+@part
+def fire_all(state: State) -> bool:
+    """Time goes on: pending endings take effect, left before right; false if the driver must put a range into effect first."""
+    return fire_pending(state, 0) and fire_pending(state, 1)

@@ -1,0 +1,107 @@
+"""The I-Node index: from a key's code to its I-Node (PW-20). Values are only removed by a rebuild."""
+
+import numpy as np
+
+from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels.layout import ARCHIVED, NEVER, NONE, RECALLED, Indices, Records, State
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@inlined
+def home_slot(common: Records, code: int) -> int:
+    """Where the search for a code begins: the top bits of a multiplicative hash, so runs of integers spread."""
+    mixed = (np.uint64(code) * _GOLDEN) & common[0].hash_mask
+    return np.int64(mixed >> np.uint64(common[0].shift))
+
+
+@inlined
+def find_value(state: State, code: int) -> int:
+    """The I-Node of a code, or NONE."""
+    mask = state.slots.size - 1
+    slot = home_slot(state.common, code)
+    while True:
+        value = state.slots[slot]
+        if value < 0 or state.values[value].code == code:
+            return value
+        slot = (slot + 1) & mask
+
+
+@part
+def place_value(common: Records, slots: Indices, code: int, value: int) -> None:
+    """Enter an I-Node into the index; the code must not be there yet."""
+    mask = slots.size - 1
+    slot = home_slot(common, code)
+    while slots[slot] >= 0:
+        slot = (slot + 1) & mask
+    slots[slot] = value
+
+
+@part
+def find_run(runs: Records, code: int) -> int:
+    """Which of the ascending disjoint runs holds a code, or NONE."""
+    first, last = 0, runs.size
+    while first < last:
+        middle = (first + last) >> 1
+        if runs[middle].low <= code:
+            first = middle + 1
+        else:
+            last = middle
+    return first - 1 if first > 0 and code <= runs[first - 1].high else NONE
+
+
+@part
+def inherit(state: State, index: int) -> None:
+    """Flags and times of a value from range endings and from the runs of finished values."""
+    value, ending = state.values[index], state.endings[index]
+    covering = find_run(state.ranges, value.code)
+    if covering >= 0:
+        run = state.ranges[covering]
+        value.flags = run.flags | RECALLED
+        for side in range(2):
+            ending.ended_ts[side] = run.ts[side]
+    finished = find_run(state.runs, value.code)
+    if finished >= 0:
+        value.flags |= state.runs[finished].flags | ARCHIVED | RECALLED
+
+
+@inlined
+def add_value(state: State, code: int) -> int:
+    """A new I-Node; it takes over what is remembered of its value. The caller has seen to the room."""
+    common = state.common[0]
+    index = common.n_values
+    common.n_values = index + 1
+    value = state.values[index]
+    value.code = code
+    value.flags = 0
+    for side in range(2):
+        value.head[side] = NONE
+        value.tail[side] = NONE
+        value.count[side] = 0
+    place_value(state.common, state.slots, code, index)
+    if common.punctuated:
+        ending = state.endings[index]
+        for side in range(2):
+            ending.last_ts[side] = NEVER
+            ending.ended_ts[side] = NEVER
+        ending.touched = common.seq
+        if state.ranges.size or state.runs.size:
+            inherit(state, index)
+    return index
+
+
+@part
+def find_or_add(state: State, code: int) -> int:
+    """The I-Node of a code, made if need be."""
+    value = find_value(state, code)
+    return value if value >= 0 else add_value(state, code)
+
+
+@in_place
+def inherit_all(state: State) -> None:
+    """The memory of punctuations has changed: values that know nothing by themselves take over what it says now."""
+    for index in range(state.common[0].n_values):
+        value = state.values[index]
+        if value.flags & RECALLED or value.flags == 0:
+            value.flags = 0
+            inherit(state, index)

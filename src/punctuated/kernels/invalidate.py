@@ -1,0 +1,88 @@
+"""Invalidation: forgetting by window (PW-11, PW-23). It is proved by the other stream's watermark (cross invalidation, PW-12)."""
+
+from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.layout import BY_WINDOW, DEAD, EARLY, EFFECT, OUT, State
+from punctuated.kernels.propagate import meet_deadlines, punctuate_output
+from punctuated.kernels.purge import ended_ts, forget_tuple
+from punctuated.kernels.time_list import advance_head, next_position, unlink_first
+
+
+@inlined
+def invalidate(state: State, side: int, watermark: int) -> None:
+    """Drop the side's oldest tuples as far as the other watermark has left their window; skip shells (XD-06)."""
+    ours = state.sides[side]
+    while ours.length:
+        position = ours.head
+        node = state.nodes[position]
+        if node.value >= 0:
+            dead = node.mark & DEAD
+            if node.ts + ours.forget_after >= watermark and not (dead and not ours.rows):
+                return
+            unlink_first(state, side, node.value)
+            if not dead:
+                state.common[0].invalidated += 1
+                forget_tuple(state, side, position, node.ts + ours.forget_after)
+        advance_head(state, side)
+
+
+@part
+def sweep(state: State, side: int) -> None:
+    """Invalidate also what lies behind a younger tuple, where tuples arrived out of order.
+
+    A tuple stored after one with time t has at least t - lateness: what is further behind need not be looked at.
+    """
+    ours, watermark = state.sides[side], state.sides[1 - side].watermark
+    position = ours.head
+    for _ in range(ours.length):
+        node = state.nodes[position]
+        expiry = node.ts + ours.forget_after
+        if expiry - ours.lateness >= watermark:
+            return
+        if node.value >= 0 and node.mark & DEAD == 0 and expiry < watermark:
+            node.mark |= DEAD
+            state.common[0].invalidated += 1
+            forget_tuple(state, side, position, expiry)
+        position = next_position(state, side, position)
+
+
+@inlined
+def advance(state: State, side: int) -> None:
+    """The side's watermark moves on: the other's tuples leave their window, and with the last of them ended values."""
+    ours, other = state.sides[side], state.sides[1 - side]
+    watermark = max(ours.newest - ours.lateness, ours.floor)
+    if watermark <= ours.watermark:
+        return
+    ours.watermark = watermark
+    invalidate(state, 1 - side, watermark)
+    if other.n_deadlines:
+        meet_deadlines(state, 1 - side)
+
+
+@part
+def evict_first(state: State, side: int, index: int, ts: int) -> None:
+    """A count window lets go of the oldest tuple of a value, perhaps the last one of an ended value."""
+    value = state.values[index]
+    position = value.head[side]
+    dead = state.nodes[position].mark & DEAD
+    unlink_first(state, side, index)
+    if not dead:
+        state.common[0].evicted += 1
+        forget_tuple(state, side, position, ts)
+    ended = value.flags & (EFFECT << side) and value.flags & OUT == 0
+    if ended and value.count[side] == 0 and state.sides[side].alone == BY_WINDOW:
+        last = state.endings[index].last_ts[side]
+        punctuate_output(state, index, max(ended_ts(state, side, index), last, ts), EARLY)
+
+
+@part
+def evict(state: State, side: int, index: int, ts: int) -> None:
+    """Keep a count window to its size after a tuple at `ts` has been accepted; `index` is its value, or NONE."""
+    ours = state.sides[side]
+    if ours.rows_per_key:
+        if index >= 0 and state.values[index].count[side] > ours.rows:
+            evict_first(state, side, index, ts)
+        return
+    while ours.length and state.seq[ours.head] <= ours.accepted - ours.rows:
+        if state.nodes[ours.head].value >= 0:
+            evict_first(state, side, state.nodes[ours.head].value, ts)
+        advance_head(state, side)

@@ -1,0 +1,67 @@
+"""Keys that are not integers: hashed over their bytes, and numbered exactly (two keys with one hash get two numbers)."""
+
+import numpy as np
+
+from punctuated.kernels._jit import kernel, part
+from punctuated.kernels.layout import Bytes, Indices, Ints
+
+HASH_VERSION = 1
+_SEED, _MULTIPLIER = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x9FB21C651E98DF25)
+
+
+@part
+def hash_bytes(data: Bytes, start: int, stop: int) -> int:
+    """A 64-bit hash of `data[start:stop]`, eight bytes at a time."""
+    state = _SEED ^ np.uint64(stop - start)
+    at = start
+    while at < stop:
+        word = np.uint64(0)
+        width = min(8, stop - at)
+        for byte in range(width):
+            word |= np.uint64(data[at + byte]) << np.uint64(8 * byte)
+        state = (state ^ word) * _MULTIPLIER
+        state ^= state >> np.uint64(29)
+        at += width
+    state *= _SEED
+    return state ^ (state >> np.uint64(32))
+
+
+@part
+def same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
+    """Whether two stretches of bytes are equal."""
+    for i in range(length):
+        if a[a_start + i] != b[b_start + i]:
+            return False
+    return True
+
+
+@kernel
+def number_keys(
+    offsets: Ints, data: Bytes, valid: Bytes, hash_mask: int, slots: Indices, starts: Ints, arena: Bytes, known: int
+) -> tuple[Ints, int]:
+    """Give each key the number of its first occurrence, in `known` earlier keys or in this batch.
+
+    Key i is data[offsets[i]:offsets[i + 1]]; number n is arena[starts[n]:starts[n + 1]]. `slots`, `starts` and `arena` have
+    room for every key of the batch to be new. Returns the numbers (-1 for nulls) and how many keys are known now.
+    """
+    numbers = np.full(offsets.size - 1, -1, np.int64)
+    mask = slots.size - 1
+    for i in range(numbers.size):
+        if not valid[i]:
+            continue
+        begin, end = offsets[i], offsets[i + 1]
+        slot = np.int64(hash_bytes(data, begin, end) & np.uint64(hash_mask) & np.uint64(mask))
+        while True:
+            number = slots[slot]
+            if number < 0:
+                slots[slot] = number = known
+                arena[starts[known] : starts[known] + end - begin] = data[begin:end]
+                starts[known + 1] = starts[known] + end - begin
+                known += 1
+                break
+            length = starts[number + 1] - starts[number]
+            if length == end - begin and same_bytes(arena, starts[number], data, begin, length):
+                break
+            slot = (slot + 1) & mask
+        numbers[i] = number
+    return numbers, known

@@ -1,0 +1,186 @@
+"""The state of a join as arrays (PW-15 … PW-21): T-Nodes and I-Nodes are records, pointers are int32 indices.
+
+    values    one I-Node per join value that either side knows: a value list per side, and the PunctFlags
+    slots     open-addressing hash table over `values` (the I-Node index)
+    nodes     per side, a ring of T-Nodes in the order of arrival (the time list)
+
+Where the paper has one I-Node index per state, both states share one here: a tuple needs a single look-up to probe the
+opposite value list and to find its own.
+
+Invariants:
+- A value list links its nodes in the order of the ring, so the oldest node of a side is the head of its value list.
+- A node with `value < 0` is a shell: unlinked, only waiting for the ring's head to pass (PW-31).
+- A node marked DEAD is still linked, but no longer part of the state.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+NEVER = -(2**62)  # before every time
+FOREVER = 2**62  # after every time
+NOT_SET = FOREVER + 1  # a time that even the end of a stream does not reach
+UNBOUNDED = 2**61  # a window that only the end of the other stream leaves behind
+NONE = -1  # no node, no value
+
+# PunctFlag bits (PW-19); shifted left by the side where they exist once per side.
+ENDED, ENDED_ANY = 1, 3  # the side has punctuated the value
+EFFECT, EFFECT_ANY = 4, 12  # and that has taken effect
+OUT = 16  # punctuated in the output
+ARCHIVED = 32  # and remembered outside the I-Nodes
+RECALLED = 64  # all that is known of it comes from that memory
+
+# Marks of a node.
+MATCHED, DEAD = 1, 2
+
+# Status of an input tuple.
+NULL_KEY, BROKEN = 1, 2
+
+# Kinds of an input punctuation. A range is handed to the driver.
+END_VALUE, END_STREAM, SET_FLOOR, END_RANGE, ANNOUNCE_VALUE, ANNOUNCE_RANGE = range(6)
+
+# What a match means.
+PAIRS, FIRST_MATCH = 0, 1
+
+# Policies for broken promises.
+REJECT, FAIL, ACCEPT = 0, 1, 2
+
+# Reasons of output punctuations and rejections.
+BOTH, EARLY, OWN_STATE = 0, 1, 2
+LATE, AHEAD, PROMISE, AFTER_OUTPUT = 0, 1, 2, 3
+
+# How a side may end a value of the output alone.
+NOT_ALONE, BY_WINDOW, BY_OWN_STATE = 0, 1, 2
+
+# Why the loop came back.
+DONE, NEEDS_ROOM, MET_RANGE, RANGE_DUE, BROKE_PROMISE = 0, 1, 2, 3, 4
+
+NODE = np.dtype([("ts", "i8"), ("next", "i4"), ("value", "i4"), ("row", "i4"), ("mark", "i4")])
+VALUE = np.dtype(
+    [("code", "i8"), ("head", "i4", (2,)), ("tail", "i4", (2,)), ("count", "i4", (2,)), ("flags", "i4"), ("_", "i4")]
+)
+ENDING = np.dtype([("ended_ts", "i8", (2,)), ("last_ts", "i8", (2,)), ("touched", "i8")])
+TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])
+RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8"), ("ts", "i8", (2,))])  # disjoint, ascending
+UNMATCHED = np.dtype([("ts", "i8"), ("row", "i4"), ("side", "i4")])
+PUNCTUATION = np.dtype([("code", "i8"), ("ts", "i8"), ("reason", "i8")])
+REJECTION = np.dtype([("row", "i4"), ("side", "i2"), ("reason", "i2")])
+
+SIDE = np.dtype(
+    [
+        # The clock.
+        ("newest", "i8"),
+        ("floor", "i8"),
+        ("watermark", "i8"),
+        ("end_ts", "i8"),  # when the stream ended; FOREVER while it runs
+        # The ring of nodes.
+        ("ring_start", "i8"),
+        ("ring_stop", "i8"),
+        ("head", "i8"),  # position of the oldest node
+        ("length", "i8"),  # nodes in the ring, shells included
+        ("live", "i8"),  # tuples in the state
+        ("accepted", "i8"),  # tuples so far, for rows(n)
+        ("base_row", "i8"),  # row number of the batch's first tuple
+        ("cluster", "i8"),  # value of the newest tuple
+        ("cluster_ts", "i8"),
+        ("n_pending", "i8"),
+        ("n_deadlines", "i8"),
+        ("n_clusters", "i8"),
+        ("range_time", "i8"),  # when the first pending range ending takes effect, and its place in the order of arrival
+        ("range_order", "i8"),
+        # The rules.
+        ("lateness", "i8"),
+        ("span", "i8"),
+        ("offset", "i8"),
+        ("forget_after", "i8"),  # span, or UNBOUNDED where windows do not forget
+        ("rows", "i8"),  # rows(n), else 0
+        ("rows_per_key", "i8"),
+        ("preserved", "i8"),  # unmatched tuples of this side come out
+        ("alone", "i8"),  # how it may end output values alone
+        ("unique", "i8"),
+        ("clustered", "i8"),
+        ("tracks_last", "i8"),  # the time of each value's last tuple is needed
+        ("policy", "i8"),
+        # Totals.
+        ("tuples", "i8"),
+        ("punctuations", "i8"),
+    ]
+)
+COMMON = np.dtype(
+    [
+        ("n_values", "i8"),
+        ("shift", "i8"),  # of the hash
+        ("hash_mask", "u8"),  # all ones but in tests, which cut it to force collisions
+        ("first_seq", "i8"),  # objects processed before this batch
+        ("seq", "i8"),  # number of the object at hand
+        ("now", "i8"),
+        ("timers", "i8"),  # timers set so far
+        ("n_queued", "i8"),
+        ("n_done", "i8"),
+        ("stopped_by", "i8"),
+        # The rules.
+        ("punctuated", "i8"),
+        ("forgets_by_punctuation", "i8"),
+        ("propagates", "i8"),
+        ("purge_threshold", "i8"),
+        ("match_mode", "i8"),
+        ("marks_matches", "i8"),
+        ("emits_unmatched", "i8"),
+        # Cursors of the output buffers.
+        ("n_pairs", "i8"),
+        ("n_unmatched", "i8"),
+        ("n_punctuations", "i8"),
+        ("n_rejected", "i8"),
+        # Totals.
+        ("results", "i8"),
+        ("unmatched", "i8"),
+        ("punctuations_out", "i8"),
+        ("purged", "i8"),
+        ("invalidated", "i8"),
+        ("evicted", "i8"),
+        ("discarded", "i8"),
+        ("dropped", "i8"),
+        ("rejected", "i8"),
+        ("null_keys", "i8"),
+    ]
+)
+
+Records = npt.NDArray[np.void]
+Ints = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
+
+
+class State(NamedTuple):
+    """Everything the loop works on. Kernels take `state` and the `side` at hand, and say `ours` and `other` for its two records."""
+
+    sides: Records  # (2,) SIDE
+    common: Records  # (1,) COMMON
+    nodes: Records  # (capacity,) NODE: the left ring, then the right one
+    seq: Ints  # (capacity,) number of each tuple, only for rows(n)
+    values: Records  # (capacity,) VALUE
+    endings: Records  # (capacity,) ENDING, beside the values, or empty where nothing is ever punctuated
+    slots: Indices  # (power of two,) index into values
+    pending: Records  # (2, capacity) TIMER, heaps of endings that wait for their effect
+    deadlines: Records  # (2, capacity) TIMER, heaps of ended values whose last tuple is still in the window
+    clusters: Records  # (2, capacity) TIMER, heaps of values that a clustered stream may have left
+    queue: Ints  # (threshold,) purges that wait: 2 * value + side of the punctuation
+    done: Ints  # (capacity,) values punctuated in the output since they were last collected
+    runs: Records  # (n,) RUN: finished values
+    ranges: Records  # (n,) RUN: values under range endings
+    pairs: Indices  # (2, capacity) output: row numbers per side
+    unmatched: Records  # (capacity,) output: UNMATCHED
+    punctuations: Records  # (capacity,) output: PUNCTUATION
+    rejected: Records  # (capacity,) output: REJECTION
+
+
+class Objects(NamedTuple):
+    """One side of a batch, in the order of processing."""
+
+    ts: Ints
+    code: Ints
+    status: Bytes
+    punctuation_ts: Ints
+    punctuation_code: Ints
+    punctuation_kind: Bytes

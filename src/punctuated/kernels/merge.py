@@ -1,0 +1,75 @@
+"""The order of processing: two sorted streams and their punctuations as one sequence."""
+
+import numpy as np
+
+from punctuated.kernels._jit import in_place, kernel, part
+from punctuated.kernels.layout import FOREVER, Bytes, Indices, Ints, Objects
+
+
+@in_place
+def is_sorted(ts: Ints) -> bool:
+    """Whether times never step back."""
+    for i in range(1, ts.size):
+        if ts[i] < ts[i - 1]:
+            return False
+    return True
+
+
+@in_place
+def has_ties(ts: Ints) -> bool:
+    """Whether two neighbours of an ascending sequence have the same time."""
+    for i in range(1, ts.size):
+        if ts[i] == ts[i - 1]:
+            return True
+    return False
+
+
+@part
+def _head(ts: Ints, i: int) -> int:
+    return ts[i] if i < ts.size else FOREVER
+
+
+@kernel
+def merge_order(left: Objects, right: Objects) -> Indices:
+    """All objects by (time, tuples before punctuations, left before right), as 4 * position + 2 * is_punctuation + side."""
+    n = left.ts.size + right.ts.size + left.punctuation_ts.size + right.punctuation_ts.size
+    order = np.empty(n, np.int32)
+    i = j = k = m = 0
+    a, b = _head(left.ts, 0), _head(right.ts, 0)
+    c, d = _head(left.punctuation_ts, 0), _head(right.punctuation_ts, 0)
+    for at in range(n):
+        tuples, punctuations = min(a, b), min(c, d)
+        if tuples <= punctuations and tuples != FOREVER:
+            if a <= b:
+                order[at] = 4 * i
+                i += 1
+                a = _head(left.ts, i)
+            else:
+                order[at] = 4 * j + 1
+                j += 1
+                b = _head(right.ts, j)
+        elif c <= d:
+            order[at] = 4 * k + 2
+            k += 1
+            c = _head(left.punctuation_ts, k)
+        else:
+            order[at] = 4 * m + 3
+            m += 1
+            d = _head(right.punctuation_ts, m)
+    return order
+
+
+@kernel
+def mark_ahead(ts: Ints, punctuation_ts: Ints, newest: int, max_ahead: int) -> Bytes:
+    """Which tuples are further ahead of their stream's newest object than allowed; both inputs ascend."""
+    ahead = np.zeros(ts.size, np.uint8)
+    k = 0
+    for i in range(ts.size):
+        while k < punctuation_ts.size and punctuation_ts[k] < ts[i]:
+            newest = max(newest, punctuation_ts[k])
+            k += 1
+        if newest > -FOREVER and ts[i] > newest + max_ahead:
+            ahead[i] = 1
+        else:
+            newest = max(newest, ts[i])
+    return ahead

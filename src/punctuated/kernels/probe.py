@@ -1,0 +1,89 @@
+"""Probe: a new tuple meets the stored tuples of its value on the other side (PW-24)."""
+
+from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.layout import DEAD, MATCHED, NONE, State
+
+
+@inlined
+def in_window(state: State, side: int, ts: int, stored_ts: int) -> bool:
+    """Whether the later of the two is within the earlier one's window; at equal times both windows must admit it."""
+    ours, other = state.sides[side], state.sides[1 - side]
+    distance = ts - stored_ts
+    if distance > 0:
+        return other.offset <= distance <= other.span
+    if distance < 0:
+        return ours.offset <= -distance <= ours.span
+    return ours.offset == 0 and other.offset == 0
+
+
+@inlined
+def probe_pairs(state: State, side: int, index: int, ts: int, row: int) -> bool:
+    """Emit a pair for every stored match; true if there was one."""
+    common = state.common[0]
+    first = n = common.n_pairs
+    marks = common.marks_matches
+    position = state.values[index].head[1 - side]
+    for _ in range(state.values[index].count[1 - side]):
+        node = state.nodes[position]
+        if node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
+            state.pairs[side, n] = row
+            state.pairs[1 - side, n] = node.row
+            n += 1
+            if marks:
+                node.mark |= MATCHED
+        position = node.next
+    common.n_pairs = n
+    common.results += n - first
+    return n > first
+
+
+@part
+def emit_first(state: State, side: int, row: int, other_row: int) -> None:
+    """The first match of a tuple, all that a semi join asks for."""
+    common = state.common[0]
+    state.pairs[side, common.n_pairs] = row
+    state.pairs[1 - side, common.n_pairs] = other_row
+    common.n_pairs += 1
+    common.results += 1
+
+
+@part
+def find_first(state: State, side: int, index: int, ts: int, row: int) -> bool:
+    """A left tuple of a semi or anti join looks for one match."""
+    position = state.values[index].head[1 - side]
+    for _ in range(state.values[index].count[1 - side]):
+        node = state.nodes[position]
+        if node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
+            emit_first(state, side, row, node.row)
+            return True
+        position = node.next
+    return False
+
+
+@part
+def consume_matches(state: State, side: int, index: int, ts: int, row: int) -> bool:
+    """A right tuple of a semi or anti join matches left tuples, which are thereby settled and forgotten."""
+    other, value = state.sides[1 - side], state.values[index]
+    before, position = NONE, value.head[1 - side]
+    found = False
+    for _ in range(value.count[1 - side]):
+        node = state.nodes[position]
+        following = node.next
+        if node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
+            found = True
+            emit_first(state, side, row, node.row)
+            node.mark |= MATCHED | DEAD
+            other.live -= 1
+        if node.mark & DEAD and not other.rows:
+            node.value = NONE
+            value.count[1 - side] -= 1
+            if before >= 0:
+                state.nodes[before].next = following
+            else:
+                value.head[1 - side] = following
+            if following < 0:
+                value.tail[1 - side] = before
+        else:
+            before = position
+        position = following
+    return found

@@ -1,0 +1,301 @@
+"""The loop of PWJoin: objects of both streams in order, each processed wholly before the next (PW-06, PW-22).
+
+It comes back to the driver when a buffer is full or a range ending is due.
+"""
+
+from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels.endings import end_pending, end_value, fire_all, leave_cluster, note_ending, take_effect
+from punctuated.kernels.hash_index import add_value, find_or_add, find_value
+from punctuated.kernels.invalidate import advance, evict, sweep
+from punctuated.kernels.layout import (
+    ACCEPT,
+    AFTER_OUTPUT,
+    ANNOUNCE_VALUE,
+    BROKE_PROMISE,
+    BROKEN,
+    DEAD,
+    DONE,
+    EFFECT,
+    END_STREAM,
+    END_VALUE,
+    ENDED,
+    FAIL,
+    FIRST_MATCH,
+    FOREVER,
+    MATCHED,
+    MET_RANGE,
+    NEEDS_ROOM,
+    NEVER,
+    NONE,
+    NULL_KEY,
+    OUT,
+    PROMISE,
+    RANGE_DUE,
+    SET_FLOOR,
+    Indices,
+    Objects,
+    State,
+)
+from punctuated.kernels.probe import consume_matches, find_first, probe_pairs
+from punctuated.kernels.propagate import propagate
+from punctuated.kernels.purge import emit_unmatched, ended_ts, purge_value
+from punctuated.kernels.time_list import append_node
+
+
+@part
+def reject(state: State, side: int, row: int, reason: int) -> None:
+    """A tuple goes to `rejected`."""
+    common = state.common[0]
+    entry = state.rejected[common.n_rejected]
+    entry.row, entry.side, entry.reason = row, side, reason
+    common.n_rejected += 1
+    common.rejected += 1
+
+
+@inlined
+def breaks_promise(state: State, side: int, index: int, ts: int, status: int) -> bool:
+    """Whether a tuple comes although its own stream has said that it would not."""
+    if ts < state.sides[side].floor or status & BROKEN:
+        return True
+    if index < 0:
+        return False
+    flags = state.values[index].flags
+    if flags & (EFFECT << side):
+        return True
+    return flags & (ENDED << side) != 0 and ts > state.endings[index].ended_ts[side]
+
+
+@part
+def turn_away(state: State, side: int, index: int, ts: int, row: int) -> bool:
+    """Apply the stream's policy to a tuple that breaks a promise; true if it does not take part."""
+    ours = state.sides[side]
+    if ours.policy == FAIL:
+        state.common[0].stopped_by = BROKE_PROMISE
+    if ours.policy != ACCEPT:
+        reject(state, side, row, PROMISE)
+        return True
+    if ts < ours.floor or (index >= 0 and state.values[index].flags & OUT):
+        reject(state, side, row, AFTER_OUTPUT)
+        return True
+    return False
+
+
+@part
+def follow_cluster(state: State, side: int, index: int, ts: int) -> None:
+    """A clustered stream leaves a value when its newest tuple has another one; a late tuple may prolong an earlier value."""
+    ours = state.sides[side]
+    left = NONE
+    if ts >= ours.cluster_ts:
+        if ours.cluster != index:
+            left = ours.cluster
+        ours.cluster, ours.cluster_ts = index, ts
+    elif ours.cluster != index:
+        left = index
+    if left >= 0:
+        leave_cluster(state, side, left)
+
+
+@inlined
+def meet(state: State, side: int, index: int, ts: int, row: int) -> bool:
+    """Probe as the join type asks for; true if the tuple matched."""
+    if state.values[index].count[1 - side] == 0:
+        return False
+    if state.common[0].match_mode != FIRST_MATCH:
+        return probe_pairs(state, side, index, ts, row)
+    if side == 0:
+        return find_first(state, side, index, ts, row)
+    return consume_matches(state, side, index, ts, row)
+
+
+@inlined
+def store(state: State, side: int, index: int, ts: int, row: int, matched: bool) -> None:
+    """Keep a tuple that has been joined, unless it is proved that nothing to come can match it."""
+    ours, other, common = state.sides[side], state.sides[1 - side], state.common[0]
+    expiry = ts + ours.forget_after
+    expired = other.watermark > expiry
+    value_over = other.end_ts != FOREVER
+    if common.forgets_by_punctuation:
+        value_over = value_over or state.values[index].flags & (EFFECT << (1 - side)) != 0
+    settled = matched and side == 0 and common.match_mode == FIRST_MATCH
+    if value_over:
+        common.discarded += 1
+    if value_over or expired or (settled and not ours.rows):
+        if ours.preserved and not matched:
+            proof = ended_ts(state, 1 - side, index) if value_over else FOREVER
+            emit_unmatched(state, side, row, max(ts, min(proof, expiry) if expired else proof))
+        return
+    position = append_node(state, side, index, ts, row)
+    if matched and common.marks_matches:
+        state.nodes[position].mark |= MATCHED
+    if settled:
+        state.nodes[position].mark |= DEAD
+        ours.live -= 1
+
+
+@part
+def pass_by(state: State, side: int, index: int, ts: int, row: int) -> None:
+    """A tuple that can match nothing: its key is null, or its value is over in the output."""
+    if index < 0:
+        state.common[0].null_keys += 1
+    else:
+        state.common[0].dropped += 1
+    if state.sides[side].preserved:
+        emit_unmatched(state, side, row, ts)
+
+
+@inlined
+def process_tuple(state: State, side: int, objects: Objects, i: int, known: int) -> None:
+    """Invalidate, probe, store (PW-22 … PW-24). `known` is the value's I-Node, if there is one."""
+    ours, ts, status = state.sides[side], objects.ts[i], objects.status[i]
+    row = ours.base_row + i
+    if ts > ours.newest:
+        ours.newest = ts
+        advance(state, side)
+    index = known
+    if known < 0 and status & NULL_KEY == 0:
+        index = add_value(state, objects.code[i])
+    if breaks_promise(state, side, index, ts, status) and turn_away(state, side, index, ts, row):
+        return
+    ours.accepted += 1
+    if index >= 0 and ours.tracks_last:
+        ending = state.endings[index]
+        ending.last_ts[side] = max(ending.last_ts[side], ts)
+    if index < 0 or state.values[index].flags & OUT:
+        pass_by(state, side, index, ts, row)
+    else:
+        matched = meet(state, side, index, ts, row)
+        store(state, side, index, ts, row, matched)
+    if ours.rows:
+        evict(state, side, index, ts)
+    if ours.clustered:
+        follow_cluster(state, side, index, ts)
+    if ours.unique and index >= 0 and note_ending(state, side, index, ts):
+        take_effect(state, side, index)
+
+
+@part
+def end_stream(state: State, side: int, ts: int) -> None:
+    """`<*, …>`: no tuple of this side comes any more, so nothing of the other need be kept, by any algorithm."""
+    ours, heap = state.sides[side], state.pending[side]
+    if ours.end_ts != FOREVER:
+        return
+    for i in range(ours.n_pending):
+        if not end_pending(state, side, heap[i].value, ts):
+            heap[i].value = NONE
+    ours.floor, ours.end_ts = FOREVER, ts
+    for index in range(state.common[0].n_values):
+        purge_value(state, 1 - side, index, ended_ts(state, side, index))
+        if state.values[index].flags & (EFFECT << (1 - side)):
+            propagate(state, 1 - side, index)
+    advance(state, side)
+    for i in range(ours.n_pending):
+        if heap[i].value >= 0:
+            propagate(state, side, heap[i].value)
+    ours.n_pending = ours.n_clusters = 0
+
+
+@part
+def process_punctuation(state: State, side: int, objects: Objects, i: int) -> None:
+    """A punctuation that names one value, ends the stream, or moves its time on (PW-25, PW-27). Announced ones do not move time."""
+    ours, ts, kind = state.sides[side], objects.punctuation_ts[i], objects.punctuation_kind[i]
+    if kind < ANNOUNCE_VALUE and ts > ours.newest:
+        ours.newest = ts
+        advance(state, side)
+    if kind == END_VALUE or kind == ANNOUNCE_VALUE:
+        end_value(state, side, find_or_add(state, objects.punctuation_code[i]), ts)
+    elif kind == SET_FLOOR:
+        ours.floor = max(ours.floor, objects.punctuation_code[i])
+        advance(state, side)
+    elif kind == END_STREAM:
+        end_stream(state, side, ts)
+    else:
+        state.common[0].stopped_by = MET_RANGE
+
+
+@part
+def has_timer_room(state: State) -> bool:
+    """Whether the buffers for punctuations can take what one object may bring."""
+    common, a, b = state.common[0], state.sides[0], state.sides[1]
+    deadlines = max(a.n_deadlines + a.n_pending, b.n_deadlines + b.n_pending)
+    return (
+        common.n_punctuations + common.n_values < state.punctuations.size
+        and common.n_done + common.n_values + 1 < state.done.size
+        and max(a.n_pending, b.n_pending) + 1 < state.pending.shape[1]
+        and max(a.n_clusters, b.n_clusters) + 1 < state.clusters.shape[1]
+        and deadlines + 1 < state.deadlines.shape[1]
+    )
+
+
+@inlined
+def has_room(state: State, matches: int) -> bool:
+    """Whether every buffer can take what one object may bring, everything leaving at once included."""
+    common, a, b = state.common[0], state.sides[0], state.sides[1]
+    return (
+        common.n_pairs + matches <= state.pairs.shape[1]
+        and a.length < a.ring_stop - a.ring_start
+        and b.length < b.ring_stop - b.ring_start
+        and 2 * common.n_values < state.slots.size
+        and common.n_values < state.values.size
+        and common.n_rejected < state.rejected.size
+        and (not common.emits_unmatched or common.n_unmatched + a.live + b.live + 1 < state.unmatched.size)
+        and (not common.punctuated or has_timer_room(state))
+    )
+
+
+@in_place
+def process_batch(order: Indices, start: int, stop: int, left: Objects, right: Objects, state: State) -> int:
+    """Process objects `start` to `stop`; returns where it came to, and why in `stopped_by`.
+
+    `order` holds 4 * position + 2 * is_punctuation + side.
+    """
+    common = state.common[0]
+    common.stopped_by = DONE
+    for at in range(start, stop):
+        side, is_punctuation, i = order[at] & 1, order[at] & 2, order[at] >> 2
+        index, matches = NONE, 0
+        if is_punctuation:
+            ts = left.punctuation_ts[i] if side == 0 else right.punctuation_ts[i]
+        else:
+            ts = left.ts[i] if side == 0 else right.ts[i]
+            status = left.status[i] if side == 0 else right.status[i]
+            if status & NULL_KEY == 0:
+                index = find_value(state, left.code[i] if side == 0 else right.code[i])
+                matches = state.values[index].count[1 - side] if index >= 0 else 0
+        common.seq = common.first_seq + at + 1
+        if not has_room(state, matches):
+            common.stopped_by = NEEDS_ROOM
+            return at
+        if ts > common.now:
+            if common.punctuated and not fire_all(state):
+                common.stopped_by = RANGE_DUE
+                return at
+            common.now = ts
+        if is_punctuation:
+            state.sides[side].punctuations += 1
+            if side == 0:
+                process_punctuation(state, side, left, i)
+            else:
+                process_punctuation(state, side, right, i)
+        else:
+            state.sides[side].tuples += 1
+            if side == 0:
+                process_tuple(state, side, left, i, index)
+            else:
+                process_tuple(state, side, right, i, index)
+        if common.stopped_by != DONE:
+            return at
+    return stop
+
+
+@in_place
+def finish_batch(state: State) -> int:
+    """End of a batch: pending endings take effect, and what is expired is gone, whatever the order of arrival."""
+    if not has_room(state, 0):
+        return NEEDS_ROOM
+    if state.common[0].punctuated and not fire_all(state):
+        return RANGE_DUE
+    for side in range(2):
+        if state.sides[side].lateness:
+            sweep(state, side)
+    state.common[0].now = NEVER
+    return DONE

@@ -1,0 +1,64 @@
+"""Purge: forgetting by value (PW-07, PW-25), and the unmatched rows that a forgotten tuple leaves behind."""
+
+from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, MATCHED, NONE, State
+
+
+@part
+def emit_unmatched(state: State, side: int, row: int, ts: int) -> None:
+    """An unmatched tuple of a preserved side comes out."""
+    common = state.common[0]
+    entry = state.unmatched[common.n_unmatched]
+    entry.ts, entry.row, entry.side = ts, row, side
+    common.n_unmatched += 1
+    common.unmatched += 1
+
+
+@inlined
+def forget_tuple(state: State, side: int, position: int, ts: int) -> None:
+    """A tuple leaves the state for good; `ts` is the time of the proof that nothing can match it any more."""
+    ours, node = state.sides[side], state.nodes[position]
+    ours.live -= 1
+    if ours.preserved and node.mark & MATCHED == 0:
+        emit_unmatched(state, side, node.row, max(ts, node.ts))
+
+
+@part
+def ended_ts(state: State, side: int, index: int) -> int:
+    """The time of the punctuation by which the side ended a value; the end of the stream ends all that is left."""
+    if state.values[index].flags & (EFFECT << side):
+        return state.endings[index].ended_ts[side]
+    return state.sides[side].end_ts
+
+
+@part
+def purge_value(state: State, side: int, index: int, ts: int) -> None:
+    """Forget all tuples of a value on this side, because the other stream ended it at `ts` (PW-31: the ring keeps the shells)."""
+    ours, other, common, value = state.sides[side], state.sides[1 - side], state.common[0], state.values[index]
+    position = value.head[side]
+    while value.count[side] > 0:
+        node = state.nodes[position]
+        if node.mark & DEAD == 0:
+            proof, expiry = ts, node.ts + ours.forget_after
+            if expiry < other.watermark:  # the window was first; only out of order can it still be here
+                proof = expiry
+                common.invalidated += 1
+            else:
+                common.purged += 1
+                if other.end_ts != FOREVER:
+                    proof = min(expiry, max(ts, node.ts))
+            forget_tuple(state, side, position, proof)
+        node.value = NONE
+        value.count[side] -= 1
+        position = node.next
+
+
+@part
+def has_stored(state: State, side: int, index: int) -> bool:
+    """Whether any tuple of a value is in the state of a side."""
+    position = state.values[index].head[side]
+    for _ in range(state.values[index].count[side]):
+        if state.nodes[position].mark & DEAD == 0:
+            return True
+        position = state.nodes[position].next
+    return False

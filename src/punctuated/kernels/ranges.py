@@ -1,0 +1,31 @@
+"""Range endings: many values end at once (PW-20). The driver finds the values and says in which order things happen."""
+
+from punctuated.kernels._jit import in_place
+from punctuated.kernels.endings import note_ending, purge_for_ending
+from punctuated.kernels.layout import EFFECT, OUT, Ints, State
+from punctuated.kernels.propagate import finish_value, has_ended, propagate
+
+
+@in_place
+def end_values(state: State, side: int, indices: Ints, ts: int) -> None:
+    """All these values are ended by `side` with effect; nothing is propagated yet."""
+    for index in indices:
+        if not has_ended(state, side, index):
+            note_ending(state, side, index, ts)
+            state.values[index].flags |= EFFECT << side
+            purge_for_ending(state, side, index)
+
+
+@in_place
+def cover_values(state: State, indices: Ints) -> None:
+    """An output range speaks for these values: they are over in the output, without a punctuation of their own."""
+    for index in indices:
+        if state.values[index].flags & OUT == 0:
+            finish_value(state, index)
+
+
+@in_place
+def propagate_values(state: State, side: int, indices: Ints) -> None:
+    """Propagate what the rules allow for these ended values."""
+    for index in indices:
+        propagate(state, side, index)

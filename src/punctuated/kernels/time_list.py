@@ -1,0 +1,52 @@
+"""The time list: a ring of T-Nodes in arrival order, newest at the tail (PW-15), and the value lists through it (PW-16)."""
+
+from punctuated.kernels._jit import inlined
+from punctuated.kernels.layout import NONE, State
+
+
+@inlined
+def append_node(state: State, side: int, index: int, ts: int, row: int) -> int:
+    """Store a tuple at the tail of the ring and of its value list (PW-28); the caller has seen to the room."""
+    ours = state.sides[side]
+    position = ours.head + ours.length
+    if position >= ours.ring_stop:
+        position -= ours.ring_stop - ours.ring_start
+    ours.length += 1
+    ours.live += 1
+    node = state.nodes[position]
+    node.ts, node.next, node.value, node.row, node.mark = ts, NONE, index, row, 0
+    value = state.values[index]
+    if value.count[side] == 0:
+        value.head[side] = position
+    else:
+        state.nodes[value.tail[side]].next = position
+    value.tail[side] = position
+    value.count[side] += 1
+    if state.seq.size:
+        state.seq[position] = ours.accepted
+    return position
+
+
+@inlined
+def unlink_first(state: State, side: int, index: int) -> None:
+    """Take the oldest node out of its value list; it becomes a shell of the ring."""
+    value = state.values[index]
+    node = state.nodes[value.head[side]]
+    value.head[side] = node.next
+    value.count[side] -= 1
+    node.value = NONE
+
+
+@inlined
+def next_position(state: State, side: int, position: int) -> int:
+    """The following slot of a side's ring."""
+    ours = state.sides[side]
+    return ours.ring_start if position + 1 == ours.ring_stop else position + 1
+
+
+@inlined
+def advance_head(state: State, side: int) -> None:
+    """Let go of the ring's oldest slot, which must be a shell."""
+    ours = state.sides[side]
+    ours.head = next_position(state, side, ours.head)
+    ours.length -= 1

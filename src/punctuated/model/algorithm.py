@@ -1,0 +1,56 @@
+"""The join algorithms as switches over one piece of code, so that comparing them is fair (PW-57)."""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from punctuated.errors import AlgorithmError
+
+
+class Propagation(Enum):
+    """When a value that is over in an input is announced as over in the output."""
+
+    NONE = "none"
+    REGULAR = "regular"  # PW-08: both streams ended it
+    EARLY = "early"  # PW-32: or the ending stream's last tuple has left the window
+    OWN_STATE = "own-state"  # PJ-09: or the ending stream has no such tuple in its state
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """Which proofs an algorithm accepts for forgetting a tuple, and how it propagates."""
+
+    name: str
+    by_window: bool
+    by_punctuation: bool
+    propagation: Propagation
+
+
+PWJOIN = Algorithm("pwjoin", by_window=True, by_punctuation=True, propagation=Propagation.EARLY)
+WJOIN = Algorithm("wjoin", by_window=True, by_punctuation=False, propagation=Propagation.NONE)
+PJOIN = Algorithm("pjoin", by_window=False, by_punctuation=True, propagation=Propagation.REGULAR)
+SHJ = Algorithm("shj", by_window=False, by_punctuation=False, propagation=Propagation.NONE)
+
+ALGORITHMS = {algorithm.name: algorithm for algorithm in (PWJOIN, WJOIN, PJOIN, SHJ)}
+_PROPAGATIONS = {
+    "pwjoin": (Propagation.EARLY, Propagation.REGULAR, Propagation.NONE),
+    "pjoin": (Propagation.REGULAR, Propagation.OWN_STATE, Propagation.NONE),
+}
+
+
+def choose_algorithm(name: str, propagation: str | None = None) -> Algorithm:
+    """The algorithm of that name; `auto` is `pwjoin`, which costs nothing where there are no punctuations (PW-36).
+
+    >>> choose_algorithm("pjoin", propagation="own-state").propagation
+    <Propagation.OWN_STATE: 'own-state'>
+    """
+    algorithm = PWJOIN if name == "auto" else ALGORITHMS.get(name)
+    if algorithm is None:
+        raise AlgorithmError(f"unknown algorithm {name!r}; known: auto, {', '.join(ALGORITHMS)}")
+    if propagation is None:
+        return algorithm
+    allowed = {rule.value: rule for rule in _PROPAGATIONS.get(algorithm.name, (Propagation.NONE,))}
+    if propagation not in allowed:
+        raise AlgorithmError(
+            f"algorithm {algorithm.name!r} has no propagation rule {propagation!r}; it has: {', '.join(allowed)}"
+        )
+    return replace(algorithm, propagation=allowed[propagation])

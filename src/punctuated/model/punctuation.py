@@ -1,0 +1,92 @@
+"""Punctuations: statements inside a stream that a set of values is over (PW-01, PW-02).
+
+What a punctuation does depends on which attributes it restricts: a join value ends only if nothing outside the key is
+restricted. `classify` decides that once, for everyone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import product
+from typing import Any
+
+from punctuated.errors import PatternError
+from punctuated.model.pattern import Constant, Empty, OneOf, Pattern, Range, Wildcard
+
+
+@dataclass(frozen=True, slots=True)
+class Punctuation:
+    """One pattern per attribute, in the order of the stream's columns.
+
+    `in_band` is false for endings that come from a separate stream: they do not move the watermark.
+    """
+
+    ts: int
+    patterns: tuple[Pattern, ...]
+    in_band: bool = True
+
+
+class Kind(Enum):
+    """What a punctuation ends."""
+
+    NOTHING = "nothing"  # empty somewhere
+    END = "end"  # all `*`: the stream
+    TIME = "time"  # only the time is restricted, from above: what others call a watermark or heartbeat
+    VALUES = "values"  # single join values
+    RANGE = "range"  # join values that it does not name one by one
+    PROMISE = "promise"  # no join value; a promise only
+
+
+def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str], time: str) -> Kind:
+    """What a punctuation of a stream with these columns ends.
+
+    >>> from punctuated.model.pattern import WILDCARD
+    >>> classify([Constant(180), WILDCARD], ["item_id", "ts"], ["item_id"], "ts")
+    <Kind.VALUES: 'values'>
+    >>> classify([WILDCARD, Range(high=9)], ["item_id", "ts"], ["item_id"], "ts")
+    <Kind.TIME: 'time'>
+    """
+    by_column = dict(zip(columns, patterns, strict=True))
+    restricted = {column for column, pattern in by_column.items() if not isinstance(pattern, Wildcard)}
+    if any(isinstance(pattern, Empty) for pattern in patterns):
+        return Kind.NOTHING
+    if not restricted:
+        return Kind.END
+    if restricted == {time} and _ends_time(by_column[time]):
+        return Kind.TIME
+    if not restricted <= set(key):
+        return Kind.PROMISE
+    return Kind.VALUES if all(isinstance(by_column[column], Constant | OneOf) for column in key) else Kind.RANGE
+
+
+def named_values(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The join values that a punctuation of kind `VALUES` names, ascending; each is a tuple in the order of `key`.
+
+    >>> named_values([OneOf((1, 2)), Constant("x")], ["a", "b"], ["a", "b"])
+    [(1, 'x'), (2, 'x')]
+    """
+    by_column = dict(zip(columns, patterns, strict=True))
+    return list(product(*(_listed(by_column[column]) for column in key)))
+
+
+def time_floor(pattern: Pattern) -> int:
+    """The smallest time that the time pattern of a punctuation of kind `TIME` leaves possible.
+
+    >>> time_floor(Range(high=9)), time_floor(Range(high=9, high_closed=False))
+    (10, 9)
+    """
+    if not isinstance(pattern, Range) or not _ends_time(pattern):
+        raise PatternError(f"{pattern} sets no floor for times: give a range without a lower end, such as (,10]")
+    return int(pattern.high) + pattern.high_closed
+
+
+def _ends_time(pattern: Pattern) -> bool:
+    return isinstance(pattern, Range) and pattern.low is None and pattern.high is not None
+
+
+def _listed(pattern: Pattern) -> tuple[Any, ...]:
+    if isinstance(pattern, Constant):
+        return (pattern.value,)
+    if isinstance(pattern, OneOf):
+        return pattern.values
+    raise PatternError(f"{pattern} names no single values")

@@ -1,0 +1,125 @@
+"""What a join is asked to do: plain data, shared by the oracle, the operators and the engines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from punctuated.errors import AlgorithmError, StreamError
+from punctuated.model.algorithm import PWJOIN, Algorithm, Propagation
+from punctuated.model.side import Side
+from punctuated.model.window import Window
+
+DEFAULT_MAX_PUNCTUATIONS = 1_000_000
+
+
+class JoinType(StrEnum):
+    """What comes out of a join."""
+
+    INNER = "inner"
+    LEFT = "left"
+    RIGHT = "right"
+    FULL = "full"
+    SEMI = "semi"
+    ANTI = "anti"
+
+    def preserves(self, side: Side) -> bool:
+        """Whether an unmatched tuple of `side` comes out."""
+        return self in _PRESERVING[side]
+
+    def lets_end_early(self, side: Side) -> bool:
+        """Whether `side` alone may end a value of the output once its last tuple is gone (PW-32).
+
+        Not where the other side's tuples of that value would still come out unmatched.
+        """
+        return not self.preserves(side.other)
+
+
+_PRESERVING = {
+    Side.LEFT: (JoinType.LEFT, JoinType.FULL, JoinType.ANTI),
+    Side.RIGHT: (JoinType.RIGHT, JoinType.FULL),
+}
+_JOIN_TYPE_NAMES: Mapping[str, JoinType] = {
+    "inner": JoinType.INNER,
+    "left": JoinType.LEFT,
+    "leftouter": JoinType.LEFT,
+    "right": JoinType.RIGHT,
+    "rightouter": JoinType.RIGHT,
+    "full": JoinType.FULL,
+    "outer": JoinType.FULL,
+    "fullouter": JoinType.FULL,
+    "semi": JoinType.SEMI,
+    "leftsemi": JoinType.SEMI,
+    "anti": JoinType.ANTI,
+    "leftanti": JoinType.ANTI,
+}
+
+
+def parse_join_type(name: str) -> JoinType:
+    """The join type of that name, in Spark's spellings too (`left_outer`, `leftsemi`).
+
+    >>> parse_join_type("left_outer")
+    <JoinType.LEFT: 'left'>
+    """
+    join_type = _JOIN_TYPE_NAMES.get(str(name).lower().replace("_", "").replace(" ", ""))
+    if join_type is None:
+        known = ", ".join(join_type.value for join_type in JoinType)
+        raise AlgorithmError(f"unknown join type how={name!r}; known: {known}")
+    return join_type
+
+
+class OnViolation(StrEnum):
+    """What happens to a tuple that breaks a promise of its own stream."""
+
+    REJECT = "reject"
+    FAIL = "fail"
+    ACCEPT = "accept"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSpec:
+    """One input: its attributes, its window, its bounds and the constraints it declares."""
+
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    time: str
+    window: Window = None
+    lateness_us: int = 0
+    max_ahead_us: int | None = None
+    on_violation: OnViolation = OnViolation.REJECT
+    flag: str | None = None
+    unique: bool = False
+    clustered: bool = False
+    order: str | None = None
+    punctuated: bool = False  # any source of punctuations at all
+
+    def __post_init__(self) -> None:
+        if self.lateness_us < 0:
+            raise StreamError(f"stream {self.name!r}: lateness cannot be negative")
+        if self.max_ahead_us is not None and self.max_ahead_us < 0:
+            raise StreamError(f"stream {self.name!r}: max_ahead cannot be negative")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSpec:
+    """Two inputs and how they are joined."""
+
+    left: StreamSpec
+    right: StreamSpec
+    how: JoinType = JoinType.INNER
+    algorithm: Algorithm = PWJOIN
+    purge_threshold: int = 1
+    max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS
+    streams: tuple[StreamSpec, StreamSpec] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.purge_threshold < 1:
+            raise AlgorithmError(f"purge_threshold={self.purge_threshold}: give 1 (eager) or more (lazy)")
+        if self.max_punctuations < 1:
+            raise AlgorithmError(f"max_punctuations={self.max_punctuations}: give 1 or more")
+        object.__setattr__(self, "streams", (self.left, self.right))
+
+    def may_end_early(self, side: Side) -> bool:
+        """Whether `side` may end a value of the output without the other side's word."""
+        alone = self.algorithm.propagation in (Propagation.EARLY, Propagation.OWN_STATE)
+        return alone and self.how.lets_end_early(side)

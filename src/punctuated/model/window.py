@@ -1,0 +1,129 @@
+"""Windows: how long a tuple stays joinable for later tuples of the other stream (PW-10, KN-03).
+
+Bounds are closed (PW-11): a tuple at `ts` with a window of `span_us` still meets a tuple at `ts + span_us`.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from punctuated.errors import WindowError
+
+Duration = str | int | timedelta
+
+_UNITS_US = {
+    "microsecond": 1,
+    "us": 1,
+    "µs": 1,
+    "millisecond": 1_000,
+    "ms": 1_000,
+    "second": 1_000_000,
+    "sec": 1_000_000,
+    "s": 1_000_000,
+    "minute": 60_000_000,
+    "min": 60_000_000,
+    "m": 60_000_000,
+    "hour": 3_600_000_000,
+    "h": 3_600_000_000,
+    "day": 86_400_000_000,
+    "d": 86_400_000_000,
+    "week": 604_800_000_000,
+    "w": 604_800_000_000,
+}
+_TERM = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*([a-zµ]+)")
+_LARGEST_US = 2**60  # leaves room to add a window to any timestamp without overflow
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """Joinable with later tuples at a distance between `offset_us` and `span_us`, both included."""
+
+    span_us: int
+    offset_us: int = 0
+
+    def __post_init__(self) -> None:
+        if self.offset_us < 0 or self.span_us < 0:
+            raise WindowError(
+                "a window cannot be negative; to look back in time, give the other stream a window of that length"
+            )
+        if self.offset_us > self.span_us:
+            raise WindowError(f"the window's lower bound {self.offset_us} µs exceeds its upper bound {self.span_us} µs")
+
+    def admits(self, distance_us: int) -> bool:
+        """Whether a tuple this much later is inside the window.
+
+        >>> TimeWindow(5).admits(5), TimeWindow(5).admits(6)
+        (True, False)
+        """
+        return self.offset_us <= distance_us <= self.span_us
+
+
+@dataclass(frozen=True, slots=True)
+class CountWindow:
+    """The last `n` tuples of the stream, or of each key; order is the order of processing."""
+
+    n: int
+    per_key: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise WindowError(f"rows({self.n}) holds no tuple: give a number of 1 or more")
+
+
+Window = TimeWindow | CountWindow | None
+
+
+def parse_duration(duration: Duration) -> int:
+    """A duration in microseconds, from text, a `timedelta` or a number of microseconds.
+
+    >>> parse_duration("12 hours"), parse_duration("1 min 30 s")
+    (43200000000, 90000000)
+    """
+    if isinstance(duration, bool):
+        raise WindowError(f"{duration!r} is not a duration; write one such as '12 hours'")
+    if isinstance(duration, int):
+        us = duration
+    elif isinstance(duration, timedelta):
+        us = duration // timedelta(microseconds=1)
+    elif isinstance(duration, str):
+        us = _parse_text(duration)
+    else:
+        raise WindowError(f"{duration!r} is not a duration; write one such as '12 hours'")
+    if abs(us) > _LARGEST_US:
+        raise WindowError(f"{duration!r} is longer than {_LARGEST_US} µs; leave the window out to make it unbounded")
+    return us
+
+
+def _parse_text(text: str) -> int:
+    lowered = text.strip().lower()
+    if not lowered or _TERM.sub("", lowered).strip(" ,"):
+        raise WindowError(f"cannot read the duration {text!r}; write a number and a unit, such as '12 hours' or '500 ms'")
+    return sum(_term_us(text, amount, unit) for amount, unit in _TERM.findall(lowered))
+
+
+def _term_us(text: str, amount: str, unit: str) -> int:
+    name = unit if unit in _UNITS_US else unit.removesuffix("s")
+    if name not in _UNITS_US:
+        raise WindowError(f"unknown unit {unit!r} in the duration {text!r}; known: {', '.join(sorted(_UNITS_US))}")
+    return round(float(amount) * _UNITS_US[name])
+
+
+def between(lower: Duration, upper: Duration) -> TimeWindow:
+    """An offset window: joinable with tuples that are `lower` to `upper` later, both included."""
+    return TimeWindow(span_us=parse_duration(upper), offset_us=parse_duration(lower))
+
+
+def rows(n: int, per: str | None = None) -> CountWindow:
+    """The last `n` tuples of the stream, or with `per="key"` of each key."""
+    if per not in (None, "key"):
+        raise WindowError(f"rows(per={per!r}) is unknown; use per='key' or leave it out")
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise WindowError(f"rows({n!r}): the number of tuples must be an integer")
+    return CountWindow(n=n, per_key=per == "key")
+
+
+def as_window(window: "Window | Duration") -> Window:
+    """What `window=` accepts, normalised."""
+    if window is None or isinstance(window, TimeWindow | CountWindow):
+        return window
+    return TimeWindow(span_us=parse_duration(window))

@@ -1,0 +1,571 @@
+"""The oracle: slow, obvious Python that defines what a correct join is.
+
+It is `docs/semantics.md` in executable form, method by heading, and shares no code with the operators. It keeps every
+accepted tuple in plain lists and asks the same questions again and again; nothing here is meant to be fast.
+
+The law behind it: a tuple may be forgotten once no future tuple can match it; windows (PW-10) and punctuations (PW-01)
+are two proofs of that.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from punctuated.errors import PromiseBroken
+from punctuated.model.algorithm import Propagation
+from punctuated.model.pattern import WILDCARD, Constant, OneOf, Range, Wildcard
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import JoinSpec, JoinType, OnViolation
+from punctuated.model.tuples import Row
+from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.testing.reference_groups import groups
+from punctuated.testing.reference_memory import forget_punctuations
+from punctuated.testing.reference_patterns import Patterns, covers, intersect, is_empty, listed, matches_all
+from punctuated.testing.reference_state import (
+    Accepted,
+    Arrival,
+    BatchOutput,
+    EndedValue,
+    Ending,
+    Key,
+    OutputPunctuation,
+    OutputRange,
+    Promise,
+    RangeEnding,
+    Rejected,
+    Stream,
+    Unmatched,
+)
+
+__all__ = ["BatchOutput", "OutputPunctuation", "Reference", "Rejected", "Unmatched", "groups", "join"]
+
+Where = Callable[[Row, Row], bool]
+
+PRESERVED = {
+    LEFT: (JoinType.LEFT, JoinType.FULL, JoinType.ANTI),
+    RIGHT: (JoinType.RIGHT, JoinType.FULL),
+}
+
+
+class Reference:
+    """The join of two punctuated streams, batch by batch."""
+
+    def __init__(self, spec: JoinSpec, where: Where | None = None, integer_key: bool | None = None) -> None:
+        self.spec, self.where, self.integer_key = spec, where, integer_key
+        self.streams = Stream(LEFT, spec.left), Stream(RIGHT, spec.right)
+        self.values: dict[Key, EndedValue] = {}
+        self.output_ranges: list[OutputRange] = []
+        self.due_purges: list[tuple[Side, Key]] = []
+        self.n_effects = 0  # endings that took effect since the last purge
+        self.batch = 0
+        self.touch = 0  # number of the object that is processed
+        self.n_arrivals = 0
+        self.out = BatchOutput()
+        self.output_wm_at_start = -math.inf
+
+    def process(self, left: Sequence[Row | Punctuation], right: Sequence[Row | Punctuation]) -> BatchOutput:
+        """One batch: what it brings."""
+        self._start_batch()
+        now = -math.inf
+        for arrival in self._sort_out([*self._arrivals(LEFT, left), *self._arrivals(RIGHT, right)]):
+            self.touch += 1
+            if arrival.ts > now:
+                self._pending_take_effect()
+            now = arrival.ts
+            if arrival.row is not None:
+                self._tuple(self.streams[arrival.side], arrival.row, arrival.ts)
+            elif arrival.punctuation is not None:
+                self._punctuation(self.streams[arrival.side], arrival.punctuation)
+        self.touch += 1
+        self._pending_take_effect()
+        self.out.forgotten += forget_punctuations(self)
+        return self._end_batch()
+
+    def end(self) -> BatchOutput:
+        """A final batch with nothing but the end of both streams."""
+        newest = [stream.newest for stream in self.streams]
+        ends: list[list[Row | Punctuation]] = []
+        for stream in self.streams:
+            known = [ts for ts in (newest[stream.side], newest[stream.side.other], 0) if ts is not None]
+            ends.append([Punctuation(known[0], (WILDCARD,) * len(stream.spec.columns))])
+        return self.process(*ends)
+
+    def _start_batch(self) -> None:
+        self.batch += 1
+        self.out = BatchOutput(
+            forgotten=self.out.forgotten,
+            purged=self.out.purged,
+            invalidated=self.out.invalidated,
+            discarded=self.out.discarded,
+            dropped=self.out.dropped,
+        )
+        self.output_wm_at_start = self._output_watermark()
+        for stream in self.streams:
+            stream.wm_at_start = stream.wm
+
+    def _end_batch(self) -> BatchOutput:
+        watermark = self._output_watermark()
+        self.out.watermark = None if watermark == -math.inf else watermark
+        self.out.stored = len(self.streams[LEFT].stored), len(self.streams[RIGHT].stored)
+        return self.out
+
+    def _output_watermark(self) -> float:
+        return min(stream.wm for stream in self.streams)
+
+    def _other(self, ours: Stream) -> Stream:
+        return self.streams[ours.side.other]
+
+    def _preserves(self, ours: Stream) -> bool:
+        return self.spec.how in PRESERVED[ours.side]
+
+    # Objects and their order
+
+    def _arrivals(self, side: Side, objects: Sequence[Row | Punctuation]) -> Iterator[Arrival]:
+        stream = self.streams[side]
+        for position, each in enumerate(objects):
+            if isinstance(each, Punctuation):
+                yield Arrival(side, each.ts, position, punctuation=each)
+                continue
+            ts = stream.time_of(each)
+            yield Arrival(side, ts, position, row=each)
+            flag = stream.spec.flag
+            if flag is not None and each.values[stream.spec.columns.index(flag)]:
+                patterns = tuple(
+                    Constant(value) if column in stream.spec.key else WILDCARD
+                    for column, value in zip(stream.spec.columns, each.values, strict=True)
+                )
+                yield Arrival(side, ts, position, punctuation=Punctuation(ts, patterns), flagged=True)
+
+    def _order(self, arrival: Arrival) -> tuple[Any, ...]:
+        if arrival.punctuation is not None:
+            return arrival.ts, 1, arrival.side, not arrival.punctuation.in_band, arrival.position
+        assert arrival.row is not None
+        spec = self.streams[arrival.side].spec
+        first = [*([spec.order] if spec.order is not None else []), *spec.key]
+        columns = first + [column for column in spec.columns if column not in first]
+        values = [arrival.row.values[spec.columns.index(column)] for column in columns]
+        return arrival.ts, 0, arrival.side, [(value is None, value) for value in values]
+
+    # Watermarks
+
+    def _sort_out(self, arrivals: Sequence[Arrival]) -> list[Arrival]:
+        kept = []
+        newest = [stream.newest for stream in self.streams]
+        ahead = set()
+        for arrival in sorted(arrivals, key=self._order):
+            side, row = arrival.side, arrival.row
+            if row is not None and arrival.ts < self.streams[side].wm_at_start:
+                self.out.rejected.append(Rejected(side, row, "late"))
+                continue
+            if row is not None and self._is_ahead(side, arrival.ts, newest[side]):
+                self.out.rejected.append(Rejected(side, row, "ahead"))
+                ahead.add((side, arrival.position))
+                continue
+            if arrival.flagged and (side, arrival.position) in ahead:
+                continue
+            if arrival.punctuation is None or arrival.punctuation.in_band:
+                newest[side] = _later(newest[side], arrival.ts)
+            kept.append(arrival)
+        return kept
+
+    def _is_ahead(self, side: Side, ts: int, newest: int | None) -> bool:
+        max_ahead = self.streams[side].spec.max_ahead_us
+        return max_ahead is not None and newest is not None and ts > newest + max_ahead
+
+    def _grow_newest(self, ours: Stream, ts: int) -> None:
+        before = ours.wm
+        ours.newest = _later(ours.newest, ts)
+        self._advance(ours, before)
+
+    def _grow_floor(self, ours: Stream, floor: float) -> None:
+        before = ours.wm
+        ours.floor = max(ours.floor, floor)
+        self._advance(ours, before)
+
+    def _advance(self, ours: Stream, before: float) -> None:
+        """Whatever `ours`'s watermark leaves behind as it moves on from `before`."""
+        other = self._other(ours)
+        if self.spec.algorithm.by_window:
+            for kept in other.stored:
+                if ours.wm > other.window_end(kept.ts):
+                    self.out.invalidated += 1
+                    self._drop(other, kept)
+        for key in sorted(self.values):
+            if key in other.last and before <= other.window_end(other.last[key]) < ours.wm:
+                self._may_be_punctuated(key)
+
+    # The clock of a batch
+
+    def _pending_take_effect(self) -> None:
+        for ours in self.streams:
+            while (pending := self._next_pending(ours)) is not None:
+                if isinstance(pending, RangeEnding):
+                    self._range_takes_effect(ours, pending)
+                else:
+                    self._value_takes_effect(ours, pending)
+                    self._may_be_punctuated(pending, ended_by=ours)
+            if ours.spec.clustered:
+                self._end_clusters(ours)
+
+    def _next_pending(self, ours: Stream) -> Key | RangeEnding | None:
+        pending: list[tuple[int, int, Key | RangeEnding]] = []
+        for key, value in self.values.items():
+            if ours.side in value.endings and not value.endings[ours.side].in_effect:
+                pending.append((value.endings[ours.side].ts, value.endings[ours.side].arrival, key))
+        pending += [(ending.ts, ending.arrival, ending) for ending in ours.ranges if not ending.in_effect]
+        ready = [each for each in pending if each[0] <= ours.wm]
+        return min(ready, key=lambda each: each[:2])[2] if ready else None
+
+    # A tuple
+
+    def _tuple(self, ours: Stream, row: Row, ts: int) -> None:
+        self._grow_newest(ours, ts)
+        new = Accepted(row, ts, ours.key_of(row.values))
+        if self._breaks_promise(ours, new) and self._turned_away(ours, new):
+            return
+        ours.accepted.append(new)
+        if new.has_null:
+            self._unmatched(ours, new, ts)
+        else:
+            ours.last[new.key] = _later(ours.last.get(new.key), ts)
+            if self._is_punctuated(new.key):
+                self.out.dropped += 1
+                self._unmatched(ours, new, ts)
+            else:
+                self._probe(ours, new)
+                self._store(ours, new)
+        self._evict(ours, new)
+        if ours.spec.unique and not new.has_null:
+            self._end_value(ours, new.key, ts, at_once=True)
+        if ts >= ours.cluster[0]:
+            ours.cluster = ts, new.key
+        if not new.has_null:
+            ours.clusters.add(new.key)
+
+    def _breaks_promise(self, ours: Stream, new: Accepted) -> bool:
+        if new.ts < ours.floor:
+            return True
+        for promise in ours.promises:
+            p = promise.punctuation
+            since_before = promise.batch < self.batch and p.ts <= ours.wm_at_start
+            if (since_before or p.ts < new.ts) and matches_all(p.patterns, new.row.values):
+                return True
+        return any(ending.in_effect or ending.ts < new.ts for ending in self._endings(ours, new.key))
+
+    def _turned_away(self, ours: Stream, new: Accepted) -> bool:
+        """What `on_violation` says about a tuple that breaks a promise."""
+        if ours.spec.on_violation is OnViolation.FAIL:
+            raise PromiseBroken(f"stream {ours.spec.name!r}: {new.row.values} comes after it was punctuated")
+        if ours.spec.on_violation is OnViolation.REJECT:
+            self.out.rejected.append(Rejected(ours.side, new.row, "promise"))
+            return True
+        if new.ts < ours.floor or self._is_punctuated(new.key):
+            self.out.rejected.append(Rejected(ours.side, new.row, "after_output"))
+            return True
+        return False
+
+    def _probe(self, ours: Stream, new: Accepted) -> None:
+        other = self._other(ours)
+        for kept in other.stored:
+            if kept.key == new.key and self._within_windows(ours, new, other, kept):
+                pair = (new, kept) if ours.side is LEFT else (kept, new)
+                if self.where is None or self.where(pair[LEFT].row, pair[RIGHT].row):
+                    self._match(*pair)
+
+    def _within_windows(self, ours: Stream, new: Accepted, other: Stream, kept: Accepted) -> bool:
+        if kept.ts < new.ts:
+            return other.admits(new.ts - kept.ts)
+        if new.ts < kept.ts:
+            return ours.admits(kept.ts - new.ts)
+        return ours.admits(0) and other.admits(0)
+
+    def _match(self, left: Accepted, right: Accepted) -> None:
+        if self.spec.how is JoinType.SEMI and not left.matched:
+            self.out.results.append((left.row, None))
+        if self.spec.how not in (JoinType.SEMI, JoinType.ANTI):
+            self.out.results.append((left.row, right.row))
+        else:
+            self.streams[LEFT].forget(left)
+        left.matched = right.matched = True
+
+    def _store(self, ours: Stream, new: Accepted) -> None:
+        other = self._other(ours)
+        if new.matched and ours.side is LEFT and self.spec.how in (JoinType.SEMI, JoinType.ANTI):
+            return
+        proofs = self._proofs(ours, new)
+        if not proofs:
+            ours.stored.append(new)
+            return
+        if self._proved_over(other, new.key) is not None:
+            self.out.discarded += 1
+        self._unmatched(ours, new, min(proofs))
+
+    def _evict(self, ours: Stream, new: Accepted) -> None:
+        window = ours.spec.window
+        if not isinstance(window, CountWindow):
+            return
+        queue = [each for each in ours.accepted if each.key == new.key] if window.per_key else ours.accepted
+        if len(queue) <= window.n:
+            return
+        evicted = queue[-window.n - 1]
+        if evicted in ours.stored:
+            ours.forget(evicted)
+            self._unmatched(ours, evicted, new.ts)
+        if evicted.key in self.values:
+            self._may_be_punctuated(evicted.key)
+
+    # Forgetting
+
+    def _proved_over(self, stream: Stream, key: Key) -> int | None:
+        """The `p.ts` by which `stream` proves that no more tuples of this value come, if the algorithm listens."""
+        return self._ended_with_effect(stream, key) if self.spec.algorithm.by_punctuation else stream.ended_at
+
+    def _proofs(self, ours: Stream, kept: Accepted) -> list[int]:
+        """The times at which it was proved that nothing will match this tuple any more."""
+        proofs = []
+        other = self._other(ours)
+        window_end = ours.window_end(kept.ts)
+        if self.spec.algorithm.by_window and other.wm > window_end:
+            proofs.append(int(window_end))
+        over = self._proved_over(other, kept.key)
+        if over is not None:
+            proofs.append(max(kept.ts, over))
+        return proofs
+
+    def _drop(self, ours: Stream, kept: Accepted) -> None:
+        ours.forget(kept)
+        self._unmatched(ours, kept, min(self._proofs(ours, kept)))
+
+    def _unmatched(self, ours: Stream, kept: Accepted, ts: int) -> None:
+        if self._preserves(ours) and not kept.matched:
+            self.out.unmatched.append(Unmatched(ours.side, kept.row, int(max(ts, kept.ts, self.output_wm_at_start))))
+
+    def _purge_or_wait(self, ours: Stream, key: Key) -> None:
+        """Eager for a threshold of one, lazy above (PJ-07)."""
+        self.due_purges.append((ours.side, key))
+        self.n_effects += 1
+        if self.n_effects >= self.spec.purge_threshold:
+            for side, due in self.due_purges:
+                if due in self.values:
+                    self._purge(self.streams[side], due)
+            self.due_purges, self.n_effects = [], 0
+
+    def _purge(self, ours: Stream, key: Key) -> None:
+        """`ours` has ended the value: `other`'s tuples wait for nothing any more."""
+        other = self._other(ours)
+        if self._proved_over(ours, key) is None:
+            return
+        for kept in other.stored:
+            if kept.key == key:
+                self.out.purged += 1
+                self._drop(other, kept)
+
+    # A punctuation
+
+    def _punctuation(self, ours: Stream, p: Punctuation) -> None:
+        if p.in_band:
+            self._grow_newest(ours, p.ts)
+        if ours.ended_at is not None or any(is_empty(pattern) for pattern in p.patterns):
+            return
+        told = {c: q for c, q in zip(ours.spec.columns, p.patterns, strict=True) if not isinstance(q, Wildcard)}
+        time_pattern = told.get(ours.spec.time)
+        key_patterns = ours.key_of(p.patterns)
+        if not told:
+            self._end_stream(ours, p.ts)
+        elif len(told) == 1 and isinstance(time_pattern, Range) and _is_upper_bound(time_pattern):
+            self._grow_floor(ours, time_pattern.high + 1 if time_pattern.high_closed else time_pattern.high)
+        elif not told.keys() <= set(ours.spec.key):
+            ours.promises.append(Promise(p, self._next_arrival(), self.touch, self.batch))
+        elif all(isinstance(pattern, Constant | OneOf) for pattern in key_patterns):
+            for key in product(*(listed(pattern) for pattern in key_patterns)):
+                self._end_value(ours, key, p.ts)
+        else:
+            self._end_range(ours, key_patterns, p.ts)
+
+    def _next_arrival(self) -> int:
+        self.n_arrivals += 1
+        return self.n_arrivals
+
+    # Ending a value
+
+    def _endings(self, ours: Stream, key: Key) -> list[Ending]:
+        """All that `ours` has said about the end of this value, pending or not, by name or by range."""
+        by_name = self.values[key].endings if key in self.values else {}
+        named = [by_name[ours.side]] if ours.side in by_name else []
+        return named + [ending for ending in ours.ranges if matches_all(ending.patterns, key)]
+
+    def _ended_with_effect(self, ours: Stream, key: Key) -> int | None:
+        """The `p.ts` of the ending in effect, if there is one: by name, else by range, else by the stream's end."""
+        in_effect = [ending for ending in self._endings(ours, key) if ending.in_effect]
+        named = [ending.ts for ending in in_effect if not isinstance(ending, RangeEnding)]
+        by_range = [ending.ts for ending in in_effect if isinstance(ending, RangeEnding)]
+        return min(named or by_range, default=ours.ended_at)
+
+    def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False) -> None:
+        if self._put_in_effect(ours, key, ts, at_once):
+            self._may_be_punctuated(key, ended_by=ours)
+
+    def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False) -> bool:
+        """Ends the value; if that takes effect now, purges what waited for it."""
+        if self._ended_with_effect(ours, key) is not None:
+            return False
+        value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
+        is_repeated = ours.side in value.endings
+        ending = value.endings.setdefault(ours.side, Ending(ts, self._next_arrival()))
+        ending.ts = min(ending.ts, ts)
+        if at_once or (not is_repeated and ours.wm >= ts):
+            self._value_takes_effect(ours, key)
+        return ending.in_effect
+
+    def _value_takes_effect(self, ours: Stream, key: Key) -> None:
+        self.values[key].endings[ours.side].in_effect = True
+        if self.spec.algorithm.by_punctuation:
+            self._purge_or_wait(ours, key)
+
+    def _end_clusters(self, ours: Stream) -> None:
+        over = [key for key in ours.clusters if key != ours.cluster[1] and ours.wm > ours.last[key]]
+        for key in sorted(over, key=lambda key: (ours.last[key], key)):
+            ours.clusters.remove(key)
+            self._end_value(ours, key, ours.last[key], at_once=True)
+
+    def _end_stream(self, ours: Stream, ts: int) -> None:
+        pending = [k for k, v in self.values.items() if ours.side in v.endings and not v.endings[ours.side].in_effect]
+        before = ours.wm
+        ours.floor = math.inf
+        ended = [key for key in sorted(pending) if self._put_in_effect(ours, key, ts, at_once=True)]
+        ours.ended_at = ts
+        other = self._other(ours)
+        for kept in other.stored:
+            self.out.purged += 1
+            self._drop(other, kept)
+        for key in sorted(self.values):
+            self._may_be_punctuated(key, ended_by=ours if key in ended else None)
+        self._advance(ours, before)
+
+    # Range endings
+
+    def _end_range(self, ours: Stream, patterns: Patterns, ts: int) -> None:
+        ending = RangeEnding(ts, self._next_arrival(), patterns=patterns, touched=self.touch)
+        ours.ranges.append(ending)
+        if ours.wm >= ts:
+            self._range_takes_effect(ours, ending)
+
+    def _range_takes_effect(self, ours: Stream, ending: RangeEnding) -> None:
+        stored = {kept.key for stream in self.streams for kept in stream.stored}
+        waiting = {key for key, value in self.values.items() if not value.punctuated}
+        named = sorted(key for key in stored | waiting if matches_all(ending.patterns, key))
+        ended = [key for key in named if self._put_in_effect(ours, key, ending.ts, at_once=True)]
+        ending.in_effect, ending.effect = True, self._next_arrival()
+        for theirs in sorted(self._other(ours).ranges, key=lambda each: each.effect):
+            if theirs.in_effect:
+                self._punctuate_range(ending, theirs)
+        for key in named:
+            self._may_be_punctuated(key, ended_by=ours if key in ended else None)
+
+    def _punctuate_range(self, ending: RangeEnding, theirs: RangeEnding) -> None:
+        common = tuple(intersect(p, q) for p, q in zip(ending.patterns, theirs.patterns, strict=True))
+        covered = any(covers(earlier.patterns, common) for earlier in self.output_ranges)
+        if self.spec.algorithm.propagation is Propagation.NONE or covered or any(is_empty(p) for p in common):
+            return
+        stored = {kept.key for stream in self.streams for kept in stream.stored}
+        for key in sorted(key for key in stored if matches_all(common, key)):
+            self._purge_both(key)
+        for key in self.values:
+            if matches_all(common, key) and not self.values[key].punctuated:
+                self._mark_punctuated(key)
+        self.output_ranges.append(OutputRange(common, self._next_arrival(), self.touch))
+        self.out.punctuations.append(OutputPunctuation(None, max(ending.ts, theirs.ts), "both", common))
+
+    # Output punctuations
+
+    def _is_punctuated(self, key: Key) -> bool:
+        named = key in self.values and self.values[key].punctuated
+        return named or any(matches_all(each.patterns, key) for each in self.output_ranges)
+
+    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None) -> None:
+        """Applies the rules in their order; `ended_by` is the stream whose ending has just taken effect."""
+        if key not in self.values or self.values[key].punctuated:
+            return
+        rule = self._regular(key) or self._early(key, ended_by) or self._own_state(key, ended_by)
+        if rule is not None:
+            ts, reason = rule
+            self._purge_both(key)
+            self._mark_punctuated(key)
+            self.out.punctuations.append(OutputPunctuation(key, ts, reason))
+
+    def _purge_both(self, key: Key) -> None:
+        for stream in self.streams:
+            self._purge(stream, key)
+
+    def _mark_punctuated(self, key: Key) -> None:
+        value = self.values[key]
+        value.punctuated, value.touched = True, self.touch
+        for stream in self.streams:
+            ts = self._ended_with_effect(stream, key)
+            if ts is not None:
+                value.endings[stream.side] = Ending(ts, self._next_arrival(), in_effect=True)
+
+    def _regular(self, key: Key) -> tuple[int, str] | None:
+        """PW-08: both streams have ended it."""
+        if self.spec.algorithm.propagation is Propagation.NONE:
+            return None
+        left, right = (self._ended_with_effect(stream, key) for stream in self.streams)
+        return None if left is None or right is None else (max(left, right), "both")
+
+    def _early(self, key: Key, ended_by: Stream | None) -> tuple[int, str] | None:
+        """PW-32, Theorem 4.1: one stream has ended it, and its last tuple cannot be met any more."""
+        if self.spec.algorithm.propagation is not Propagation.EARLY:
+            return None
+        for ours in self.streams:
+            p_ts = self._ended_with_effect(ours, key)
+            if p_ts is not None and not self._preserves(self._other(ours)):
+                gone = self._gone_since(ours, key, just_ended=ours is ended_by)
+                if gone is not None:
+                    return int(max(p_ts, gone)), "early"
+        return None
+
+    def _gone_since(self, ours: Stream, key: Key, just_ended: bool) -> float | None:
+        """Since when no tuple of `ours` with this value can be met; minus infinity if there never was one."""
+        last, window = ours.last.get(key), ours.spec.window
+        if last is None:
+            return -math.inf
+        if isinstance(window, TimeWindow):
+            end = ours.window_end(last)
+            if just_ended and min(stream.wm for stream in self.streams) > end:
+                return -math.inf
+            return end + 1 if self._other(ours).wm > end else None
+        if isinstance(window, CountWindow) and not window.per_key:
+            place = max(place for place, each in enumerate(ours.accepted) if each.key == key) + window.n
+            return max(last, ours.accepted[place].ts) if place < len(ours.accepted) else None
+        return None
+
+    def _own_state(self, key: Key, ours: Stream | None) -> tuple[int, str] | None:
+        """PJ-09: one stream has ended it and stores no tuple of it."""
+        if self.spec.algorithm.propagation is not Propagation.OWN_STATE or ours is None:
+            return None
+        p_ts = self._ended_with_effect(ours, key)
+        if p_ts is None or self._preserves(self._other(ours)) or any(kept.key == key for kept in ours.stored):
+            return None
+        return p_ts, "own-state"
+
+
+def join(
+    spec: JoinSpec,
+    batches: Sequence[tuple[Sequence[Row | Punctuation], Sequence[Row | Punctuation]]],
+    where: Where | None = None,
+    end: bool = True,
+) -> list[BatchOutput]:
+    """What each batch brings, and the end of both streams as a last batch unless `end` is false."""
+    reference = Reference(spec, where)
+    outputs = [reference.process(left, right) for left, right in batches]
+    return [*outputs, reference.end()] if end else outputs
+
+
+def _is_upper_bound(pattern: Range) -> bool:
+    return pattern.low is None and pattern.high is not None
+
+
+def _later(one: int | None, two: int) -> int:
+    return two if one is None else max(one, two)

@@ -1,0 +1,104 @@
+"""Groups over the oracle's output: each comes out once, when nothing can change it any more (PW-40)."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.tuples import Row
+from punctuated.testing.reference_patterns import matches_all
+from punctuated.testing.reference_state import BatchOutput, OutputPunctuation
+
+ResultRow = dict[str, Any]
+Aggregates = Mapping[str, tuple[str, str | None]]
+Member = tuple[int, ResultRow]  # result time, row
+
+
+def groups(
+    spec: JoinSpec, outputs: Sequence[BatchOutput], by: Sequence[str], aggregates: Aggregates
+) -> list[list[ResultRow]]:
+    """For each batch the groups that became final in it, as rows of the grouping columns and the aggregates.
+
+    `aggregates` maps a name to (function, column); functions are count, sum, min, max, mean, first and last.
+    """
+    open_groups: dict[tuple[Any, ...], list[Member]] = {}
+    final_per_batch = []
+    for output in outputs:
+        for member in result_rows(spec, output):
+            open_groups.setdefault(tuple(member[1][column] for column in by), []).append(member)
+        final = sorted((group for group in open_groups if _is_final(spec, output, by, group)), key=_nulls_last)
+        final_per_batch.append([_summary(by, group, open_groups.pop(group), aggregates) for group in final])
+    return final_per_batch
+
+
+def result_rows(spec: JoinSpec, output: BatchOutput) -> Iterator[Member]:
+    """The rows of a batch as a user sees them, each with its result time."""
+    left_time, right_time = (stream.columns.index(stream.time) for stream in spec.streams)
+    for left, right in output.results:
+        times = [] if left is None else [left.values[left_time]]
+        times += [] if right is None else [right.values[right_time]]
+        yield max(times), result_row(spec, left, right)
+    for unmatched in output.unmatched:
+        sides = (unmatched.row, None) if unmatched.side is LEFT else (None, unmatched.row)
+        yield unmatched.ts, result_row(spec, *sides)
+
+
+def result_row(spec: JoinSpec, left: Row | None, right: Row | None) -> ResultRow:
+    """Key columns once under the left names, then left's other columns, then right's."""
+    left_values = dict.fromkeys(spec.left.columns) if left is None else _named(spec.left.columns, left)
+    right_values = dict.fromkeys(spec.right.columns) if right is None else _named(spec.right.columns, right)
+    key_values, key = (right_values, spec.right.key) if left is None else (left_values, spec.left.key)
+    row = {name: key_values[column] for name, column in zip(spec.left.key, key, strict=True)}
+    others = [[column for column in stream.columns if column not in stream.key] for stream in spec.streams]
+    if spec.how in (JoinType.SEMI, JoinType.ANTI):
+        return row | {column: left_values[column] for column in others[LEFT]}
+    shared = set(others[LEFT]) & set(others[RIGHT])
+    row |= {f"{column}_left" if column in shared else column: left_values[column] for column in others[LEFT]}
+    row |= {f"{column}_right" if column in shared else column: right_values[column] for column in others[RIGHT]}
+    return row
+
+
+def _named(columns: Sequence[str], row: Row) -> dict[str, Any]:
+    return dict(zip(columns, row.values, strict=True))
+
+
+def _is_final(spec: JoinSpec, output: BatchOutput, by: Sequence[str], group: tuple[Any, ...]) -> bool:
+    if output.watermark == math.inf:
+        return True
+    if not set(spec.left.key) <= set(by):
+        return False
+    key = tuple(group[list(by).index(column)] for column in spec.left.key)
+    return any(_is_covered(punctuation, key) for punctuation in output.punctuations)
+
+
+def _is_covered(punctuation: OutputPunctuation, key: tuple[Any, ...]) -> bool:
+    if punctuation.patterns is None:
+        return punctuation.key == key
+    return matches_all(punctuation.patterns, key)
+
+
+def _summary(by: Sequence[str], group: tuple[Any, ...], members: list[Member], aggregates: Aggregates) -> ResultRow:
+    members = sorted(members, key=lambda member: (member[0], _nulls_last(member[1].values())))
+    summary = dict(zip(by, group, strict=True))
+    for name, (function, column) in aggregates.items():
+        summary[name] = len(members) if column is None else _aggregate(function, [row[column] for _, row in members])
+    return summary
+
+
+def _aggregate(function: str, values: list[Any]) -> Any:
+    if function in ("first", "last"):
+        return values[0 if function == "first" else -1]
+    known = [value for value in values if value is not None]
+    if function == "count":
+        return len(known)
+    if not known:
+        return None
+    if function == "mean":
+        return sum(known) / len(known)
+    functions: dict[str, Callable[[list[Any]], Any]] = {"sum": sum, "min": min, "max": max}
+    return functions[function](known)
+
+
+def _nulls_last(values: Any) -> tuple[tuple[bool, Any], ...]:
+    return tuple((value is None, value) for value in values)

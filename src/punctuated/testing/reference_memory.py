@@ -1,0 +1,57 @@
+"""Memory of punctuations: what the cap counts as one entry, and which entries are forgotten first (XD-12)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from punctuated.testing.reference_state import Key, OutputRange, Promise, RangeEnding
+
+if TYPE_CHECKING:
+    from punctuated.testing.reference import Reference
+
+
+@dataclass
+class Entry:
+    """One unit of the memory; the smallest `age` (last touch, values before the rest, order among them) goes first."""
+
+    age: tuple[int, int, Any]
+    members: list[Any]
+
+
+def forget_punctuations(join: "Reference") -> int:
+    """Forgets the entries beyond `max_punctuations` that were touched least recently; returns how many."""
+    entries = sorted([*_value_entries(join), *_other_entries(join)], key=lambda entry: entry.age)
+    surplus = entries[: max(0, len(entries) - join.spec.max_punctuations)]
+    for entry in surplus:
+        join.values = {key: value for key, value in join.values.items() if key not in entry.members}
+        join.output_ranges = [each for each in join.output_ranges if each not in entry.members]
+        for stream in join.streams:
+            stream.ranges = [each for each in stream.ranges if each not in entry.members]
+            stream.promises = [each for each in stream.promises if each not in entry.members]
+    return len(surplus)
+
+
+def _value_entries(join: "Reference") -> list[Entry]:
+    entries: list[Entry] = []
+    for key, value in sorted(join.values.items(), key=lambda item: item[0]):
+        if entries and _extends_run(join, entries[-1].members[-1], key):
+            run = entries[-1]
+            run.members.append(key)
+            run.age = max(run.age[0], value.touched), 0, run.members[0]
+        else:
+            entries.append(Entry((value.touched, 0, key), [key]))
+    return entries
+
+
+def _extends_run(join: "Reference", previous: Key, key: Key) -> bool:
+    """Whether both values are punctuated in the output, consecutive integers, and ended by the same streams."""
+    one, two = join.values[previous], join.values[key]
+    is_integer = len(key) == 1 and type(key[0]) is int if join.integer_key is None else join.integer_key
+    alike = one.punctuated and two.punctuated and one.endings.keys() == two.endings.keys()
+    return is_integer and alike and bool(previous[0] + 1 == key[0])
+
+
+def _other_entries(join: "Reference") -> list[Entry]:
+    kept: list[RangeEnding | OutputRange | Promise] = [*join.output_ranges]
+    for stream in join.streams:
+        kept += [*stream.ranges, *stream.promises]
+    return [Entry((each.touched, 1, each.arrival), [each]) for each in kept]

@@ -1,0 +1,83 @@
+"""The oracle's own few lines on patterns (PW-01), so that it shares none with the code it judges.
+
+A null is matched by `*` alone. Emptiness and covering are judged by the bounds: `(2, 3)` is not empty, though no
+integer lies in it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from punctuated.model.pattern import EMPTY, Constant, Empty, OneOf, Pattern, Range, Wildcard
+
+Patterns = tuple[Pattern, ...]
+
+
+def matches(pattern: Pattern, value: Any) -> bool:
+    """Whether `value` is one of the values that the pattern means."""
+    if isinstance(pattern, Wildcard):
+        return True
+    if value is None or isinstance(pattern, Empty):
+        return False
+    if isinstance(pattern, Range):
+        return _above_low(pattern, value) and _below_high(pattern, value)
+    return value in listed(pattern)
+
+
+def matches_all(patterns: Sequence[Pattern], values: Sequence[Any]) -> bool:
+    """Whether each value is matched by the pattern in its place."""
+    return all(matches(pattern, value) for pattern, value in zip(patterns, values, strict=True))
+
+
+def listed(pattern: Constant | OneOf) -> tuple[Any, ...]:
+    """The values of a constant or a list, ascending; null is no value."""
+    values = (pattern.value,) if isinstance(pattern, Constant) else pattern.values
+    return tuple(sorted(value for value in values if value is not None))
+
+
+def is_empty(pattern: Pattern) -> bool:
+    """Whether the pattern can match nothing."""
+    if isinstance(pattern, Range) and pattern.low is not None and pattern.high is not None:
+        closed = pattern.low_closed and pattern.high_closed
+        return bool(pattern.low > pattern.high or (pattern.low == pattern.high and not closed))
+    return isinstance(pattern, Empty)
+
+
+def intersect(one: Pattern, two: Pattern) -> Pattern:
+    """The pattern of the values that both match."""
+    if isinstance(one, Wildcard) or isinstance(two, Empty):
+        return two
+    if isinstance(two, Wildcard) or isinstance(one, Empty):
+        return one
+    if isinstance(one, Constant | OneOf):
+        return _enumerate([value for value in listed(one) if matches(two, value)])
+    if isinstance(two, Constant | OneOf):
+        return _enumerate([value for value in listed(two) if matches(one, value)])
+    return _intersect_ranges(one, two)
+
+
+def covers(wide: Patterns, narrow: Patterns) -> bool:
+    """Whether everything that `narrow` matches is matched by `wide` too."""
+    return all(intersect(w, n) == intersect(n, n) for w, n in zip(wide, narrow, strict=True))
+
+
+def _above_low(bounds: Range, value: Any) -> bool:
+    return bool(bounds.low is None or value > bounds.low or (bounds.low_closed and value == bounds.low))
+
+
+def _below_high(bounds: Range, value: Any) -> bool:
+    return bool(bounds.high is None or value < bounds.high or (bounds.high_closed and value == bounds.high))
+
+
+def _enumerate(values: list[Any]) -> Pattern:
+    if not values:
+        return EMPTY
+    return Constant(values[0]) if len(values) == 1 else OneOf(tuple(values))
+
+
+def _intersect_ranges(one: Range, two: Range) -> Pattern:
+    lows = [(r.low, not r.low_closed) for r in (one, two) if r.low is not None]
+    highs = [(r.high, r.high_closed) for r in (one, two) if r.high is not None]
+    low, low_open = max(lows, default=(None, False))
+    high, high_closed = min(highs, default=(None, True))
+    both = Range(low, high, low_closed=not low_open, high_closed=high_closed)
+    return EMPTY if is_empty(both) else both

@@ -1,0 +1,177 @@
+"""What comes out of the oracle, and what it remembers: plain lists and dictionaries."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.side import Side
+from punctuated.model.spec import StreamSpec
+from punctuated.model.tuples import Row
+from punctuated.model.window import TimeWindow
+from punctuated.testing.reference_patterns import Patterns
+
+Key = tuple[Any, ...]
+
+
+# What comes out
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """A tuple of a preserved side that nothing will match; `ts` is the time of the proof."""
+
+    side: Side
+    row: Row
+    ts: int
+
+
+@dataclass(frozen=True)
+class OutputPunctuation:
+    """No result with this join value, or with one that `patterns` match, comes after this."""
+
+    key: Key | None
+    ts: int
+    reason: str
+    patterns: Patterns | None = None
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A tuple that does not take part: `late`, `ahead`, `promise` or `after_output`."""
+
+    side: Side
+    row: Row
+    reason: str
+
+
+@dataclass
+class BatchOutput:
+    """What one batch brings. A semi join gives (left, None) at the first match; counters are totals so far."""
+
+    results: list[tuple[Row | None, Row | None]] = field(default_factory=list)
+    unmatched: list[Unmatched] = field(default_factory=list)
+    punctuations: list[OutputPunctuation] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    watermark: float | None = None  # None before both streams have one, infinite after both have ended
+    stored: tuple[int, int] = (0, 0)
+    forgotten: int = 0  # entries of the memory of punctuations
+    purged: int = 0
+    invalidated: int = 0
+    discarded: int = 0  # on the fly
+    dropped: int = 0  # unprocessed, after an early output punctuation
+
+
+# What is remembered
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """One object of a batch; a flagged tuple gives two of them, with the same position."""
+
+    side: Side
+    ts: int
+    position: int
+    row: Row | None = None
+    punctuation: Punctuation | None = None
+    flagged: bool = False
+
+
+@dataclass(eq=False)
+class Accepted:
+    """A tuple that was not rejected."""
+
+    row: Row
+    ts: int
+    key: Key
+    matched: bool = False
+
+    @property
+    def has_null(self) -> bool:
+        return None in self.key
+
+
+@dataclass(eq=False)
+class Ending:
+    """One stream's word that a value is over; pending until the stream's watermark reaches `ts`."""
+
+    ts: int
+    arrival: int
+    in_effect: bool = False
+
+
+@dataclass
+class EndedValue:
+    """A value that a stream has ended by name."""
+
+    touched: int
+    punctuated: bool  # in the output
+    endings: dict[Side, Ending] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class RangeEnding(Ending):
+    """One stream's word that all values in a range are over; `patterns` has one per key column."""
+
+    patterns: Patterns = ()
+    touched: int = 0
+    effect: int = 0  # position in the order of effect
+
+
+@dataclass(eq=False)
+class Promise:
+    """A punctuation that ends no value: it only forbids tuples."""
+
+    punctuation: Punctuation
+    arrival: int
+    touched: int
+    batch: int
+
+
+@dataclass(eq=False)
+class OutputRange:
+    """A range that has been punctuated in the output."""
+
+    patterns: Patterns
+    arrival: int
+    touched: int
+
+
+class Stream:
+    """What the oracle knows about one input."""
+
+    def __init__(self, side: Side, spec: StreamSpec) -> None:
+        self.side, self.spec = side, spec
+        self.newest: int | None = None
+        self.floor = -math.inf
+        self.ended_at: int | None = None
+        self.wm_at_start = -math.inf
+        self.accepted: list[Accepted] = []
+        self.stored: list[Accepted] = []
+        self.last: dict[Key, int] = {}
+        self.ranges: list[RangeEnding] = []
+        self.promises: list[Promise] = []
+        self.cluster: tuple[float, Key | None] = (-math.inf, None)
+        self.clusters: set[Key] = set()  # values that clustered() may still end
+
+    @property
+    def wm(self) -> float:
+        return self.floor if self.newest is None else max(self.newest - self.spec.lateness_us, self.floor)
+
+    def time_of(self, row: Row) -> int:
+        return int(row.values[self.spec.columns.index(self.spec.time)])
+
+    def key_of(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(values[self.spec.columns.index(column)] for column in self.spec.key)
+
+    def window_end(self, ts: int) -> float:
+        """The last time at which a tuple of `ts` can still be met by later ones, as far as time windows tell."""
+        return ts + self.spec.window.span_us if isinstance(self.spec.window, TimeWindow) else math.inf
+
+    def admits(self, distance: int) -> bool:
+        window = self.spec.window
+        return not isinstance(window, TimeWindow) or window.offset_us <= distance <= window.span_us
+
+    def forget(self, kept: Accepted) -> None:
+        self.stored = [each for each in self.stored if each is not kept]

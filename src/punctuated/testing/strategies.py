@@ -1,0 +1,364 @@
+"""Hypothesis strategies for punctuated streams.
+
+`cases` are arbitrary: late tuples, broken promises and clocks that run ahead are frequent. `honest_cases` keep their
+bounds and promises however they are cut into batches. Domains are small, so that keys meet, windows end and times tie.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import strategies as st
+
+from punctuated.model.algorithm import Algorithm, choose_algorithm
+from punctuated.model.pattern import EMPTY, WILDCARD, Constant, OneOf, Pattern, Range
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JoinSpec, JoinType, OnViolation, StreamSpec
+from punctuated.model.tuples import Row
+from punctuated.model.window import CountWindow, TimeWindow, Window
+from punctuated.testing.reference_patterns import matches_all
+
+COLUMNS = {LEFT: ("k", "ts", "v", "f"), RIGHT: ("k", "ts", "w", "f")}
+LARGEST_KEY, LARGEST_TIME = 6, 40
+ALGORITHMS: tuple[Algorithm, ...] = (
+    choose_algorithm("pwjoin"),
+    choose_algorithm("pwjoin", "regular"),
+    choose_algorithm("pwjoin", "none"),
+    choose_algorithm("wjoin"),
+    choose_algorithm("pjoin"),
+    choose_algorithm("pjoin", "own-state"),
+    choose_algorithm("pjoin", "none"),
+    choose_algorithm("shj"),
+)
+
+Object = Row | Punctuation
+Batch = tuple[list[Object], list[Object]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A join and the batches it is given."""
+
+    spec: JoinSpec
+    batches: list[Batch]
+
+
+@dataclass(frozen=True)
+class HonestCase:
+    """A join and a history of both streams in the order of arrival; nothing in it is late or breaks a promise."""
+
+    spec: JoinSpec
+    history: list[tuple[Side, Object]]
+    in_order: bool = field(default=False)  # arrival is the order of time, across both streams
+
+    def cut(self, cuts: Sequence[int]) -> list[Batch]:
+        """The history as batches, cut before the given positions."""
+        edges = [0, *sorted(cut for cut in cuts if 0 < cut < len(self.history)), len(self.history)]
+        return [self._batch(self.history[a:b]) for a, b in pairwise(edges)]
+
+    def without_punctuations(self) -> "HonestCase":
+        """The same tuples, and nobody says that anything is over."""
+        left, right = (
+            replace(stream, flag=None, unique=False, clustered=False, punctuated=False) for stream in self.spec.streams
+        )
+        history: list[tuple[Side, Object]] = [(side, each) for side, each in self.history if isinstance(each, Row)]
+        return replace(self, spec=replace(self.spec, left=left, right=right), history=history)
+
+    @staticmethod
+    def _batch(objects: Sequence[tuple[Side, Object]]) -> Batch:
+        return [each for side, each in objects if side is LEFT], [each for side, each in objects if side is RIGHT]
+
+
+# Parts
+
+
+def seldom() -> st.SearchStrategy[bool]:
+    """True once in a while."""
+    return st.sampled_from([False, False, False, False, True])
+
+
+def windows(counts: bool = True) -> st.SearchStrategy[Window]:
+    """Every kind of window; count windows only if `counts`."""
+    bounds = st.tuples(st.integers(0, 8), st.integers(0, 7))
+    kinds: list[st.SearchStrategy[Window]] = [
+        st.integers(0, 15).map(TimeWindow),
+        st.integers(0, 6).map(TimeWindow),
+        bounds.map(lambda drawn: TimeWindow(span_us=drawn[0] + drawn[1], offset_us=drawn[0])),
+        st.none(),
+    ]
+    if counts:
+        kinds.append(st.builds(CountWindow, n=st.integers(1, 4), per_key=st.booleans()))
+    return st.one_of(kinds)
+
+
+def keys(nulls: bool = True) -> st.SearchStrategy[int | None]:
+    """Small integers, and a null now and then."""
+    drawn = st.integers(0, LARGEST_KEY + 1 if nulls else LARGEST_KEY)
+    return drawn.map(lambda key: None if key > LARGEST_KEY else key)
+
+
+def payloads() -> st.SearchStrategy[int | None]:
+    """Small integers or null."""
+    return st.sampled_from([None, 0, 1, 2, 3])
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> Range:
+    """Intervals of keys, open to infinity at one end now and then; never empty by their bounds."""
+    low = draw(st.none() | st.integers(0, LARGEST_KEY))
+    highs = st.integers(low or 0, LARGEST_KEY + 1)
+    high = draw(highs if low is None else st.none() | highs)
+    point = low is not None and low == high
+    return Range(
+        low,
+        high,
+        low_closed=low is None or point or draw(st.booleans()),
+        high_closed=high is None or point or draw(st.booleans()),
+    )
+
+
+def lists() -> st.SearchStrategy[OneOf]:
+    """Enumerations of two or three keys."""
+    drawn = st.lists(st.integers(0, LARGEST_KEY), min_size=2, max_size=3, unique=True)
+    return drawn.map(lambda values: OneOf(tuple(sorted(values))))
+
+
+def constants() -> st.SearchStrategy[Constant]:
+    """Single keys."""
+    return st.integers(0, LARGEST_KEY).map(Constant)
+
+
+def key_patterns(with_ranges: bool = True) -> st.SearchStrategy[Pattern]:
+    """What may end values: constants most of all."""
+    kinds: list[st.SearchStrategy[Pattern]] = [constants(), constants(), constants(), lists()]
+    return st.one_of(*kinds, ranges(), ranges()) if with_ranges else st.one_of(kinds)
+
+
+def time_patterns(around: int) -> st.SearchStrategy[Range]:
+    """`ts <= t` or `ts < t`, with `t` not far from a given time."""
+    bound = st.integers(max(0, around - 10), around + 3)
+    return st.builds(Range, low=st.none(), high=bound, low_closed=st.just(True), high_closed=st.booleans())
+
+
+@st.composite
+def pattern_rows(draw: st.DrawFn, around: int, with_ranges: bool) -> tuple[Pattern, ...]:
+    """The patterns of an in-band punctuation, of every kind."""
+    kind = draw(
+        st.sampled_from(
+            ["key"] * 12 + ["time"] * 4 + ["payload", "payload", "key and payload", "key and time"] + ["empty", "end"]
+        )
+    )
+    key: Pattern = WILDCARD
+    time: Pattern = WILDCARD
+    payload: Pattern = WILDCARD
+    if kind.startswith("key"):
+        key = draw(key_patterns(with_ranges))
+    if kind.endswith("time"):
+        time = draw(time_patterns(around))
+    if kind.endswith("payload"):
+        payload = draw(st.integers(0, 3).map(Constant))
+    if kind == "empty":
+        key = EMPTY
+    return key, time, payload, WILDCARD
+
+
+@st.composite
+def stream_specs(draw: st.DrawFn, side: Side, policies: Sequence[OnViolation]) -> StreamSpec:
+    """A stream with any window, bounds and constraints; whether it is punctuated is set later."""
+    return StreamSpec(
+        name="AB"[side],
+        columns=COLUMNS[side],
+        key=("k",),
+        time="ts",
+        window=draw(windows()),
+        lateness_us=draw(st.sampled_from([0, 0, 1, 3, 5, 8])),
+        max_ahead_us=draw(st.none() | st.none() | st.integers(2, 15)),
+        on_violation=draw(st.sampled_from(policies)),
+        flag="f" if draw(st.booleans()) else None,
+        unique=draw(seldom()),
+        clustered=draw(seldom()),
+        order=draw(st.sampled_from([None, None, None, COLUMNS[side][2]])),
+    )
+
+
+# Arbitrary streams
+
+
+@st.composite
+def objects(draw: st.DrawFn, around: int, with_ranges: bool, with_punctuations: bool) -> Object:
+    """A tuple most of the time, else an in-band punctuation or an ending, not far from a given time."""
+    ts = draw(st.integers(max(0, around - 6), min(LARGEST_TIME, around + 8)))
+    kind = draw(st.sampled_from(["tuple"] * 8 + ["row", "row", "row", "ending"] * with_punctuations))
+    if kind == "row":
+        return Punctuation(ts, draw(pattern_rows(ts, with_ranges)))
+    if kind == "ending":
+        later = draw(st.sampled_from([0, 0, 2, 8]))
+        return Punctuation(ts + later, (draw(constants()), WILDCARD, WILDCARD, WILDCARD), in_band=False)
+    return Row((draw(keys()), ts, draw(payloads()), draw(seldom())))
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    *,
+    types: Sequence[JoinType] = tuple(JoinType),
+    algorithms: Sequence[Algorithm] = ALGORITHMS,
+    policies: Sequence[OnViolation] = (OnViolation.REJECT, OnViolation.ACCEPT),
+    with_ranges: bool = True,
+    max_batches: int = 5,
+    max_objects: int = 9,
+) -> Case:
+    """Any join over any two streams; `max_objects` is per batch and stream."""
+    n_batches = draw(st.integers(1, max_batches))
+    told = draw(st.sampled_from([(True, True), (True, True), (True, False), (False, True), (False, False)]))
+    pace = draw(st.integers(2, 9))
+    batches: list[Batch] = []
+    for number in range(n_batches):
+        left, right = (
+            draw(st.lists(objects(number * pace + 4, with_ranges, with_punctuations), max_size=max_objects))
+            for with_punctuations in told
+        )
+        batches.append((left, right))
+    left_spec, right_spec = (
+        _say_whether_punctuated(draw(stream_specs(side, policies)), [each for batch in batches for each in batch[side]])
+        for side in Side
+    )
+    spec = JoinSpec(
+        left_spec,
+        right_spec,
+        how=draw(st.sampled_from(types)),
+        algorithm=draw(st.sampled_from(algorithms)),
+        purge_threshold=draw(st.just(1) | st.integers(1, 4)),
+        max_punctuations=draw(st.sampled_from([DEFAULT_MAX_PUNCTUATIONS] * 4 + [1, 2, 3, 5])),
+    )
+    return Case(spec, batches)
+
+
+def _say_whether_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> StreamSpec:
+    told = any(isinstance(each, Punctuation) for each in stream)
+    return replace(spec, punctuated=told or spec.flag is not None or spec.unique or spec.clustered)
+
+
+# Honest streams
+
+
+@dataclass
+class Promises:
+    """What one honest stream has said so far, in the order of time."""
+
+    spec: StreamSpec
+    told: list[Punctuation] = field(default_factory=list)
+    closed: set[Any] = field(default_factory=set)
+    seen: list[Any] = field(default_factory=list)
+    ended: bool = False
+
+    def allow(self, row: Row) -> bool:
+        """Whether the stream may still send this tuple."""
+        key, ts = row.values[0], row.values[1]
+        if self.ended or (key is not None and key in self.closed):
+            return False
+        if self.spec.unique and key is not None and key in self.seen:
+            return False
+        if self.spec.clustered and key in self.seen and self.seen[-1] != key and key is not None:
+            return False
+        return not any(p.ts <= ts and matches_all(p.patterns, row.values) for p in self.told)
+
+    def note(self, each: Object) -> None:
+        """Remembers what the stream says with this object."""
+        if isinstance(each, Punctuation):
+            self.told.append(each)
+            self.ended = self.ended or _ends_stream(each)
+            return
+        self.seen.append(each.values[0])
+        if self.spec.flag is not None and each.values[3]:
+            self.closed.add(each.values[0])
+
+
+@st.composite
+def honest_cases(
+    draw: st.DrawFn,
+    *,
+    types: Sequence[JoinType] = tuple(JoinType),
+    algorithms: Sequence[Algorithm] = ALGORITHMS,
+    disorder: bool = True,
+    counts: bool = True,
+    with_ranges: bool = True,
+    with_future: bool = True,
+    with_ends: bool = True,
+    small_memory: bool = False,
+    max_objects: int = 24,
+) -> HonestCase:
+    """Streams that keep their bounds and promises under every cut.
+
+    All times are distinct. With `disorder` a stream's objects may arrive up to its lateness after their turn, and one
+    stream may lag behind the other, unless there is a count window.
+    """
+    left, right = draw(_honest_spec(LEFT, counts)), draw(_honest_spec(RIGHT, counts))
+    counted = any(isinstance(spec.window, CountWindow) for spec in (left, right))
+    disorder = disorder and not counted and draw(st.booleans())
+    promises = Promises(left), Promises(right)
+    lag = draw(st.sampled_from([0, 0, 3, 12])) if disorder else 0
+    arrivals: list[tuple[int, int, Side, Object]] = []
+    ts = 0
+    for _ in range(draw(st.integers(0, max_objects))):
+        ts += draw(st.sampled_from([1, 1, 1, 2, 3, 6]))
+        side = draw(st.sampled_from(Side))
+        ours = promises[side]
+        each = draw(_honest_object(ts, with_ranges, with_future))
+        if ours.ended or (isinstance(each, Row) and not ours.allow(each)) or (_ends_stream(each) and not with_ends):
+            continue
+        ours.note(each)
+        slack = ours.spec.lateness_us if disorder and not ours.spec.clustered else 0
+        delay = slack if _ends_stream(each) else draw(st.integers(0, slack))
+        arrivals.append((ts + delay + lag * side, ts, side, each))
+    history = [(side, each) for _, _, side, each in sorted(arrivals, key=lambda arrival: arrival[:2])]
+    left, right = (
+        _say_whether_punctuated(spec, [each for s, each in history if s is side])
+        for side, spec in ((LEFT, left), (RIGHT, right))
+    )
+    spec = JoinSpec(
+        left,
+        right,
+        how=draw(st.sampled_from(types)),
+        algorithm=draw(st.sampled_from(algorithms)),
+        purge_threshold=draw(st.just(1) | st.integers(1, 4)),
+        max_punctuations=draw(st.integers(1, 5)) if small_memory else DEFAULT_MAX_PUNCTUATIONS,
+    )
+    return HonestCase(spec, _with_true_bounds(history), in_order=not disorder)
+
+
+@st.composite
+def _honest_spec(draw: st.DrawFn, side: Side, counts: bool) -> StreamSpec:
+    spec = draw(stream_specs(side, (OnViolation.REJECT, OnViolation.ACCEPT, OnViolation.FAIL)))
+    spec = replace(spec, window=draw(windows(counts)), max_ahead_us=None)
+    return replace(spec, lateness_us=0) if isinstance(spec.window, CountWindow) else spec
+
+
+@st.composite
+def _honest_object(draw: st.DrawFn, ts: int, with_ranges: bool, with_future: bool) -> Object:
+    kind = draw(st.sampled_from(["tuple"] * 8 + ["row", "row", "ending"]))
+    if kind == "row":
+        return Punctuation(ts, draw(pattern_rows(ts, with_ranges)))
+    if kind == "ending":
+        later = draw(st.integers(0, 12)) if with_future else 0
+        return Punctuation(ts + later, (draw(constants()), WILDCARD, WILDCARD, WILDCARD), in_band=False)
+    return Row((draw(keys() | st.integers(0, 2)), ts, draw(payloads()), draw(seldom())))
+
+
+def _ends_stream(each: Object) -> bool:
+    return isinstance(each, Punctuation) and all(pattern == WILDCARD for pattern in each.patterns)
+
+
+def _with_true_bounds(history: list[tuple[Side, Object]]) -> list[tuple[Side, Object]]:
+    """Lowers every `ts <= t` below all tuples that come after it, by arrival or by time."""
+    true = []
+    for place, (side, each) in enumerate(history):
+        if isinstance(each, Punctuation) and isinstance(each.patterns[1], Range):
+            rows = [(at, row.values[1]) for at, (s, row) in enumerate(history) if s is side and isinstance(row, Row)]
+            later = [ts for at, ts in rows if at > place or ts > each.ts]
+            bound = replace(each.patterns[1], high=min([each.patterns[1].high, *(ts - 1 for ts in later)]))
+            each = replace(each, patterns=(each.patterns[0], bound, *each.patterns[2:]))
+        true.append((side, each))
+    return true

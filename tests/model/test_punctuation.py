@@ -1,0 +1,56 @@
+"""What a punctuation ends, by the attributes it restricts."""
+
+import pytest
+
+from punctuated.errors import PatternError
+from punctuated.model.pattern import EMPTY, Constant, OneOf, Pattern, Range
+from punctuated.model.pattern import WILDCARD as ANY
+from punctuated.model.punctuation import Kind, classify, named_values, time_floor
+
+COLUMNS = ("a", "b", "ts", "val")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        ((ANY, ANY, ANY, ANY), Kind.END),
+        ((ANY, ANY, ANY, EMPTY), Kind.NOTHING),
+        ((Constant(1), EMPTY, ANY, ANY), Kind.NOTHING),
+        ((ANY, ANY, Range(high=9), ANY), Kind.TIME),
+        ((ANY, ANY, Range(high=9, high_closed=False), ANY), Kind.TIME),
+        ((ANY, ANY, Range(1, 9), ANY), Kind.PROMISE),
+        ((ANY, ANY, Range(), ANY), Kind.PROMISE),
+        ((ANY, ANY, Constant(9), ANY), Kind.PROMISE),
+        ((Constant(1), Constant("x"), ANY, ANY), Kind.VALUES),
+        ((Constant(1), OneOf(("x", "y")), ANY, ANY), Kind.VALUES),
+        ((Constant(1), ANY, ANY, ANY), Kind.RANGE),
+        ((Constant(1), Range("x", "y"), ANY, ANY), Kind.RANGE),
+        ((Constant(1), Constant("x"), Range(high=9), ANY), Kind.PROMISE),
+        ((Constant(1), Constant("x"), ANY, Constant(0)), Kind.PROMISE),
+        ((ANY, ANY, ANY, Range(low=3)), Kind.PROMISE),
+    ],
+)
+def test_classify(patterns: tuple[Pattern, ...], expected: Kind) -> None:
+    assert classify(patterns, COLUMNS, ("a", "b"), "ts") is expected
+
+
+def test_classify_with_a_single_key() -> None:
+    assert classify((Range(1, 5), ANY, ANY, ANY), COLUMNS, ("a",), "ts") is Kind.RANGE
+    assert classify((OneOf((1, 5)), ANY, ANY, ANY), COLUMNS, ("a",), "ts") is Kind.VALUES
+    assert classify((Constant(1), Constant("x"), ANY, ANY), COLUMNS, ("a",), "ts") is Kind.PROMISE
+
+
+def test_named_values_are_ascending_and_follow_the_key() -> None:
+    patterns = (OneOf((1, 2)), OneOf(("x", "y")), ANY, ANY)
+    assert named_values(patterns, COLUMNS, ("a", "b")) == [(1, "x"), (1, "y"), (2, "x"), (2, "y")]
+    assert named_values(patterns, COLUMNS, ("b", "a")) == [("x", 1), ("x", 2), ("y", 1), ("y", 2)]
+    assert named_values((Constant(7), ANY, ANY, ANY), COLUMNS, ("a",)) == [(7,)]
+    with pytest.raises(PatternError, match="names no single values"):
+        named_values((Range(1, 2), ANY, ANY, ANY), COLUMNS, ("a",))
+
+
+def test_time_floor() -> None:
+    assert time_floor(Range(high=9)) == 10
+    assert time_floor(Range(high=9, high_closed=False)) == 9
+    with pytest.raises(PatternError, match="without a lower end"):
+        time_floor(Range(1, 9))

@@ -1,0 +1,216 @@
+"""The command line: what it prints, what it writes, and how it fails."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from punctuated import experiments, streams
+from punctuated.cli import app
+from punctuated.errors import StreamError
+
+needs_streams = pytest.mark.skipif(not hasattr(streams, "generate"), reason="the generators are not written yet")
+
+
+def punctuated(*args: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An experiment that checks one claim without measuring anything."""
+
+    name: str
+    holds: bool = True
+    title: str = "State over time"
+    paper: str = "PWJoin figure 8"
+
+    def run(self, scale: float = 1.0, progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+        if progress is not None:
+            progress(1.0)
+        claim = {"claim": "state [bounded]", "holds": self.holds, "detail": f"scale {scale}"}
+        return {"scale": scale, "checks": [claim]}
+
+    def plot(self, result: dict[str, Any], path: Path) -> None:
+        path.write_text(f"picture of {self.name} at {result['scale']}")
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"kept": Figure("kept"), "broken": Figure("broken", holds=False)}
+    monkeypatch.setattr(experiments, "EXPERIMENTS", known, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ([], ["demo", "generate", "experiment", "version"]),
+        (["demo"], ["--out"]),
+        (["generate"], ["--n", "--seed", "--out", "--gap", "--punctuations", "--json"]),
+        (["experiment"], ["list", "run", "plot"]),
+        (["experiment", "run"], ["--out", "--scale", "--json"]),
+        (["experiment", "plot"], ["--out", "--pictures"]),
+    ],
+)
+def test_help_names_what_there_is(command: list[str], words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    outcome = punctuated(*command, "--help")
+    assert outcome.exit_code == 0
+    assert [word for word in words if word not in outcome.stdout] == []
+
+
+def test_version_names_the_package_first() -> None:
+    assert punctuated("version").stdout.startswith("punctuated 0.")
+
+
+def test_version_as_json() -> None:
+    assert {"punctuated", "pyspark", "python"} <= json.loads(punctuated("version", "--json").stdout).keys()
+
+
+def test_an_error_of_ours_is_one_line_and_exit_code_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(name: str, **options: object) -> pa.Table:
+        raise StreamError(f"no stream is called {name!r} [sic]")
+
+    monkeypatch.setattr(streams, "generate", refuse, raising=False)
+    outcome = punctuated("generate", "nonsense", "--out", tmp_path / "a.parquet")
+    assert outcome.exit_code == 2
+    assert outcome.stdout == ""
+    assert outcome.stderr == "error: no stream is called 'nonsense' [sic]\n"
+
+
+def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fail(name: str, **options: object) -> pa.Table:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(streams, "generate", fail, raising=False)
+    assert isinstance(punctuated("generate", "x", "--out", tmp_path / "a.parquet").exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("options", [["--n", "0"], ["--punctuations", "some"], ["--n", "many"]])
+def test_options_out_of_range_are_usage_errors(options: list[str], tmp_path: Path) -> None:
+    outcome = punctuated("generate", "x", "--out", tmp_path / "a.parquet", *options)
+    assert outcome.exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_generate_hands_its_options_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    calls = []
+
+    def generate(name: str, **options: object) -> pa.Table:
+        calls.append((name, options))
+        return pa.table({"key": [1, 2]})
+
+    monkeypatch.setattr(streams, "generate", generate, raising=False)
+    out = tmp_path / "new" / "a.parquet"
+    outcome = punctuated("generate", "x", "--out", out, "--n", "2", "--gap", "1 s", "--punctuations", "rows", "--json")
+    assert calls == [("x", {"n": 2, "seed": 0, "gap": "1 s", "punctuations": "rows"})]
+    assert json.loads(outcome.stdout) == {"files": [{"path": str(out), "rows": 2}]}
+    assert pq.read_table(out).to_pydict() == {"key": [1, 2]}
+
+
+def test_generate_auctions_writes_two_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def auctions(n: int, *, seed: int) -> tuple[pa.Table, pa.Table]:
+        return pa.table({"item_id": list(range(n))}), pa.table({"bid": [seed]})
+
+    monkeypatch.setattr(streams, "auctions", auctions, raising=False)
+    assert punctuated("generate", "auctions", "--n", "3", "--seed", "7", "--out", tmp_path / "w.parquet").exit_code == 0
+    assert pq.read_table(tmp_path / "w_auctions.parquet").num_rows == 3
+    assert pq.read_table(tmp_path / "w_bids.parquet").to_pydict() == {"bid": [7]}
+
+
+def test_generate_auctions_refuses_options_that_would_be_ignored(tmp_path: Path) -> None:
+    outcome = punctuated("generate", "auctions", "--gap", "1 s", "--out", tmp_path / "w.parquet")
+    assert outcome.exit_code == 2
+    assert "--gap" in outcome.stderr
+
+
+def test_a_file_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(streams, "generate", lambda name, **options: pa.table({"key": [1]}), raising=False)
+    (tmp_path / "file").touch()
+    outcome = punctuated("generate", "x", "--out", tmp_path / "file" / "a.parquet")
+    assert outcome.exit_code == 2
+    assert str(tmp_path / "file") in outcome.stderr
+
+
+@needs_streams
+def test_generate_refuses_an_unknown_stream(tmp_path: Path) -> None:
+    outcome = punctuated("generate", "no-such-stream", "--out", tmp_path / "a.parquet")
+    assert outcome.exit_code == 2
+    assert outcome.stderr.startswith("error: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_streams
+def test_generate_writes_the_stream_it_was_asked_for(tmp_path: Path) -> None:
+    out = tmp_path / "a.parquet"
+    assert punctuated("generate", "punct-asc-100-40", "--n", "50", "--seed", "1", "--out", out).exit_code == 0
+    expected = streams.generate("punct-asc-100-40", n=50, seed=1, gap="10 ms", punctuations="flag")
+    assert pq.read_table(out).equals(expected)
+
+
+@pytest.mark.usefixtures("figures")
+def test_experiment_list() -> None:
+    outcome = punctuated("experiment", "list", "--json")
+    assert [row["name"] for row in json.loads(outcome.stdout)] == ["kept", "broken"]
+    assert "PWJoin figure 8" in punctuated("experiment", "list").stdout
+
+
+@pytest.mark.usefixtures("figures")
+def test_experiment_run_writes_the_result_and_prints_the_checks(tmp_path: Path) -> None:
+    outcome = punctuated("experiment", "run", "kept", "--scale", "0.5", "--out", tmp_path)
+    assert outcome.exit_code == 0
+    assert "state [bounded]" in outcome.stdout
+    assert json.loads((tmp_path / "kept.json").read_text())["scale"] == 0.5
+
+
+@pytest.mark.usefixtures("figures")
+def test_a_claim_that_fails_is_exit_code_one(tmp_path: Path) -> None:
+    outcome = punctuated("experiment", "run", "all", "--out", tmp_path, "--json")
+    assert outcome.exit_code == 1
+    assert outcome.stderr == ""
+    summary = json.loads(outcome.stdout)
+    assert summary["holds"] is False
+    assert [row["name"] for row in summary["experiments"]] == ["kept", "broken"]
+
+
+@pytest.mark.usefixtures("figures")
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (["run", "unknown"], "kept, broken, or all"),
+        (["run", "kept", "--scale", "0"], "above 0"),
+        (["plot", "kept"], "experiment run kept"),
+        (["plot", "all"], "experiment run all"),
+    ],
+)
+def test_experiment_errors_say_what_to_do(command: list[str], remedy: str, tmp_path: Path) -> None:
+    outcome = punctuated("experiment", *command, "--out", tmp_path)
+    assert outcome.exit_code == 2
+    assert remedy in outcome.stderr
+
+
+@pytest.mark.usefixtures("figures")
+def test_experiment_plot_draws_what_has_been_run(tmp_path: Path) -> None:
+    punctuated("experiment", "run", "kept", "--out", tmp_path)
+    outcome = punctuated("experiment", "plot", "all", "--out", tmp_path, "--pictures", tmp_path / "docs")
+    assert outcome.stdout == f"{tmp_path / 'docs' / 'kept.png'}\n"
+    assert (tmp_path / "docs" / "kept.png").read_text() == "picture of kept at 1.0"
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class NeedsMatplotlib(Figure):
+        def plot(self, result: dict[str, Any], path: Path) -> None:
+            raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+
+    monkeypatch.setattr(experiments, "EXPERIMENTS", {"f": NeedsMatplotlib("f")}, raising=False)
+    punctuated("experiment", "run", "f", "--out", tmp_path)
+    outcome = punctuated("experiment", "plot", "f", "--out", tmp_path)
+    assert outcome.exit_code == 2
+    assert 'pip install "punctuated[plot]"' in outcome.stderr

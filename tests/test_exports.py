@@ -1,0 +1,37 @@
+"""The public names, listed: a name is added or removed here on purpose or not at all."""
+
+import punctuated
+
+PUBLIC = [
+    "Join",
+    "PunctuatedError",
+    "Stream",
+    "__version__",
+    "between",
+    "clustered",
+    "count",
+    "endings",
+    "first",
+    "join",
+    "last",
+    "left",
+    "max",
+    "mean",
+    "min",
+    "right",
+    "rows",
+    "rows_with",
+    "stream",
+    "streams",
+    "sum",
+    "unique",
+    "when",
+]
+
+
+def test_the_exported_names_are_the_listed_ones() -> None:
+    assert sorted(punctuated.__all__) == sorted(PUBLIC)
+
+
+def test_every_exported_name_exists() -> None:
+    assert [name for name in punctuated.__all__ if not hasattr(punctuated, name)] == []
