@@ -34,3 +34,19 @@ class PromiseBroken(PunctuatedError):
 
 class SnapshotError(PunctuatedError, ValueError):
     """A snapshot belongs to another query or another format."""
+
+
+class PredicateError(PunctuatedError, ValueError):
+    """An extra predicate cannot be evaluated."""
+
+
+class AggregateError(PunctuatedError, ValueError):
+    """A grouping or an aggregate asks for something that is not there."""
+
+
+class UnboundedStateWarning(UserWarning):
+    """Nothing bounds what a join must remember of one side."""
+
+
+class LateGroupsWarning(UserWarning):
+    """Groups that nothing can finish before the end of the streams."""

@@ -453,7 +453,7 @@ class TestRanges:
         # B             3@1  <(2,9]>@3 | <3>@5
         join = Reference(spec())
         output = join.process([row(3, 1), ended(Range(0, 4), 2)], [row(3, 1), ended(Range(2, 9, low_closed=False), 3)])
-        common = (Range(2, 4, low_closed=False),)
+        common = (Range(3, 4),)
         assert output.punctuations == [OutputPunctuation(None, 3, "both", common)]
         assert output.stored == (0, 0)
         assert join.process([], [ended(3, 5)]).punctuations == []

@@ -1,0 +1,25 @@
+"""The published experiments, rerun: each returns plain data with checks of the paper's claims, and draws a picture."""
+
+from punctuated.experiments import (
+    eq01_state,
+    fig07_best_case,
+    fig08_memory,
+    fig09_throughput,
+    fig10_irrelevant,
+    fig11_punctuations,
+    fig12_one_sided,
+)
+from punctuated.experiments.experiment import Experiment
+
+_MODULES = (
+    fig07_best_case,
+    fig08_memory,
+    fig09_throughput,
+    fig10_irrelevant,
+    fig11_punctuations,
+    fig12_one_sided,
+    eq01_state,
+)
+EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
+
+__all__ = ["EXPERIMENTS", "Experiment"]

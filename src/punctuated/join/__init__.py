@@ -1,0 +1,1 @@
+"""Engine-free operators over the kernels."""

@@ -23,9 +23,10 @@ class ResultColumns:
     @staticmethod
     def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: tuple[pa.DataType, ...]) -> "ResultColumns":
         keys = list(spec.left.key), list(spec.right.key)
-        payload = [name for name in spec.left.columns if name not in keys[LEFT]], [
-            name for name in spec.right.columns if name not in keys[RIGHT] and spec.how not in _ONE_SIDED
-        ]
+        payload = (
+            [name for name in spec.left.columns if name not in keys[LEFT]],
+            [name for name in spec.right.columns if name not in keys[RIGHT] and spec.how not in _ONE_SIDED],
+        )
         taken = [set(keys[LEFT]) | set(payload[side.other]) for side in Side]
         fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
         for side, suffix in ((LEFT, "_left"), (RIGHT, "_right")):

@@ -1,7 +1,8 @@
 """The driver owns time and batches; the kernels own the work of one object after another.
 
-It hands a batch to the loop, gives room when the loop asks for it, carries out range endings, and keeps what outlives the batch in
-order: rows, keys, and the memory of punctuations. It knows nothing of engines: the same driver serves a table and a bucket of a cluster.
+It hands a batch to the loop, gives room when the loop asks for it, carries out range endings, and keeps in order what
+outlives the batch: rows, keys, and the memory of punctuations. It knows nothing of engines: the same driver serves a
+table and a bucket of a cluster.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from punctuated.errors import PromiseBroken
 from punctuated.join.columns import ResultColumns
 from punctuated.join.counters import Samples
 from punctuated.join.intake import Intake, take_in
-from punctuated.join.keys import key_codec
+from punctuated.join.keys import NumberedKeys, key_codec
 from punctuated.join.memory import PunctuationMemory
 from punctuated.join.output import BatchResult, Collector, Where
 from punctuated.join.promises import Promise, broken
@@ -43,10 +44,14 @@ class JoinDriver:
         key_types: Sequence[pa.DataType],
         *,
         where: Where | None = None,
+        with_times: bool = False,
         sample_us: int | None = None,
         hash_bits: int = 64,
     ) -> None:
-        """`schemas` are those of the tuples, keys already of `key_types`. `sample_us` asks for metrics at this step of event time."""
+        """`schemas` are those of the tuples, keys already of `key_types`.
+
+        `with_times` asks for the time of each result, `sample_us` for metrics at this step of event time.
+        """
         self.spec = spec
         self.codec = key_codec(key_types, hash_bits)
         self.columns = ResultColumns.of(spec, schemas, self.codec.types)
@@ -56,7 +61,7 @@ class JoinDriver:
         self.ranges = RangeEndings(self.codec, spec.algorithm.propagation is not Propagation.NONE)
         self.promises: tuple[list[Promise], list[Promise]] = ([], [])
         self.samples = Samples(sample_us)
-        self._collector = Collector(spec, self.columns, self.codec, self.rows, where)
+        self._collector = Collector(spec, self.columns, self.codec, self.rows, where, with_times)
 
     def process(self, left: StreamBatch, right: StreamBatch) -> BatchResult:
         """One batch of both streams."""
@@ -65,6 +70,7 @@ class JoinDriver:
         self._begin(intakes, watermark)
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
         order = merge_order(*inputs)
+        self._note_promises(intakes, order)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
             at = self._run(order, at, stop, intakes)
@@ -92,6 +98,11 @@ class JoinDriver:
         parts = (self.state, self.memory, *self.rows)
         return sum(part.nbytes for part in parts) + self.codec.nbytes()
 
+    def refresh_memory(self) -> None:
+        """The memory of punctuations was replaced from outside."""
+        self.ranges.refresh(self.state)
+        self._remember()
+
     # A batch
 
     def _take_in(self, side: Side, batch: StreamBatch) -> Intake:
@@ -110,6 +121,7 @@ class JoinDriver:
     def _begin(self, intakes: tuple[Intake, Intake], watermark: int) -> None:
         for side in Side:
             self.state.sides["base_row"][side] = self.rows[side].begin(intakes[side].rows)
+            self.state.sides["appended"][side] = 0
         n_rows = [self.rows[side].n_stored + len(intakes[side].rows) for side in Side]
         self._collector.begin(self.state, (n_rows[LEFT], n_rows[RIGHT]), watermark)
         for side in Side:
@@ -118,28 +130,34 @@ class JoinDriver:
                 self.state.common["rejected"] += len(rows)
         common = self.state.common
         common["first_seq"] = common["seq"]
-        self._note_promises(intakes)
         if self.ranges:  # new keys may fall under old ranges
             self._remember()
 
-    def _note_promises(self, intakes: tuple[Intake, Intake]) -> None:
+    def _note_promises(self, intakes: tuple[Intake, Intake], order: lay.Indices) -> None:
         """Punctuations that end no value are remembered for the check of later batches."""
+        first_seq = int(self.state.common["first_seq"][0])
         for side in Side:
-            columns = self.spec.streams[side].columns
-            for each in intakes[side].promises:
+            objects = intakes[side].objects
+            if not intakes[side].promises or self.state.sides["end_ts"][side] != lay.FOREVER:
+                continue
+            ends = np.flatnonzero(objects.punctuation_kind == lay.END_STREAM)
+            noted = np.flatnonzero((objects.punctuation_kind == lay.NO_ENDING) & (objects.punctuation_code >= 0))
+            for i in noted[: np.searchsorted(noted, ends[0]) if ends.size else None].tolist():
+                said = intakes[side].promises[int(objects.punctuation_code[i])]
+                place = int(np.flatnonzero(order == 4 * i + 2 + side)[0])
                 self.state.common["timers"] += 1
-                order, touched = int(self.state.common[0]["timers"]), int(self.state.common[0]["seq"])
-                self.promises[side].append(Promise(columns, each.patterns, each.ts, order, touched))
+                number = int(self.state.common["timers"][0])
+                columns = self.spec.streams[side].columns
+                self.promises[side].append(Promise(columns, said.patterns, said.ts, number, first_seq + place + 1))
 
     def _run(self, order: lay.Indices, at: int, stop: int, intakes: tuple[Intake, Intake]) -> int:
         """Let the loop run to `stop`, and do what it asks for on the way."""
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
         while at < stop:
-            before = at
             at = process_batch(order, at, stop, *inputs, self.state.arrays)
             why = self.state.common[0]["stopped_by"]
             if why == lay.NEEDS_ROOM:
-                self._make_room(stalled=at == before)
+                self._make_room()
             elif why == lay.RANGE_DUE:
                 self._fire_range()
             elif why == lay.MET_RANGE:
@@ -149,11 +167,13 @@ class JoinDriver:
                 self._fail(order[at], intakes)
         return at
 
-    def _make_room(self, stalled: bool) -> None:
-        self._collector.drain(self.state)
+    def _make_room(self) -> None:
         self._archive()
-        self.state.make_room()
-        if stalled:
+        grown = self.state.make_room()
+        n_pairs = int(self.state.common["n_pairs"][0])
+        if n_pairs and (not grown or 2 * n_pairs > self.state.arrays.pairs.shape[1]):
+            self._collector.drain(self.state)
+        elif not grown:
             self.state.grow_pairs()
 
     def _fail(self, reference: int, intakes: tuple[Intake, Intake]) -> None:
@@ -171,14 +191,14 @@ class JoinDriver:
         side = Side(int(reference) & 1)
         intake = intakes[side]
         place = int(intake.objects.punctuation_code[int(reference) >> 2])
-        self._make_room(stalled=False)
+        self._make_room()
         self._collector.add_ranges(self.ranges.meet(side, intake.ranges[place], self.state))
-        self._remember()
+        self._remember_anew()
 
     def _fire_range(self) -> None:
-        self._make_room(stalled=False)
+        self._make_room()
         self._collector.add_ranges(self.ranges.fire(self.state))
-        self._remember()
+        self._remember_anew()
 
     # What outlives the batch
 
@@ -191,12 +211,17 @@ class JoinDriver:
         """Let the loop see the memory of punctuations as it is now."""
         self.state.remember(self.memory.runs.records(), self.ranges.segments())
 
+    def _remember_anew(self) -> None:
+        """The memory has changed for values that are known already."""
+        self._remember()
+        inherit_all(self.state.arrays)
+
     def _finish(self, n_objects: int) -> BatchResult:
         state = self.state
         state.common["seq"] = state.common["first_seq"] + n_objects + 1
         while (why := finish_batch(state.arrays)) != lay.DONE:
             if why == lay.NEEDS_ROOM:
-                self._make_room(stalled=False)
+                self._make_room()
             else:
                 self._fire_range()
         self._collector.drain(state)
@@ -224,11 +249,12 @@ class JoinDriver:
             owner.remove(entry)
         if self.memory.forgotten > before:
             self.ranges.refresh(self.state)
-            self._remember()
-            inherit_all(self.state.arrays)
+            self._remember_anew()
 
     def _forget_keys(self) -> None:
         """Numbered keys that neither a value nor the memory of punctuations needs any more go."""
+        if not isinstance(self.codec, NumberedKeys):
+            return
         known = self.state.arrays.values["code"][: self.state.n_values]
         codes = np.unique(np.concatenate([known, self.memory.runs.low]))
         moved = self.codec.keep_only(codes)

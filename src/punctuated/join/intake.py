@@ -1,4 +1,4 @@
-"""From an input batch to arrays in the order of processing; late tuples and tuples from the future are sorted out here."""
+"""From an input batch to arrays in the order of processing; what is late or too far ahead is sorted out here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import CountWindow
 
+Times = npt.NDArray[np.int64]
 _NO_INTS = np.empty(0, np.int64)
 
 
@@ -39,27 +40,33 @@ class Intake:
     objects: lay.Objects
     rejected: list[tuple[pa.Table, str]]
     ranges: list[RangeEnding]  # punctuation_code of a range points here
-    promises: list[Punctuation]  # punctuations that end no value
+    promises: list[Punctuation]  # punctuations that end no value; punctuation_code points here too
 
 
 @dataclass
 class _Punctuations:
-    """Punctuations under construction, a stretch of equal kind at a time; then sorted by time, in-band first."""
+    """Punctuations under construction; then sorted by time, in-band ones first, then by place in the input."""
 
-    ts: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    code: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    ts: list[Times] = field(default_factory=list)
+    code: list[Times] = field(default_factory=list)
     kind: list[npt.NDArray[np.uint8]] = field(default_factory=list)
+    position: list[Times] = field(default_factory=list)
 
-    def add(self, ts: npt.NDArray[np.int64], code: npt.NDArray[np.int64], kind: int) -> None:
+    def add(self, ts: Times, code: Times, kind: int, position: Times | int) -> None:
         self.ts.append(ts)
         self.code.append(code)
         self.kind.append(np.full(ts.size, kind, np.uint8))
+        self.position.append(np.broadcast_to(np.asarray(position, np.int64), ts.shape))
 
-    def sorted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    def in_band_times(self) -> Times:
+        in_band = [ts[kind < lay.ANNOUNCE_VALUE] for ts, kind in zip(self.ts, self.kind, strict=True)]
+        return np.sort(np.concatenate([_NO_INTS, *in_band]))
+
+    def sorted(self) -> tuple[Times, Times, npt.NDArray[np.uint8]]:
         if not self.ts:
             return _NO_INTS, _NO_INTS, np.empty(0, np.uint8)
         ts, code, kind = np.concatenate(self.ts), np.concatenate(self.code), np.concatenate(self.kind)
-        order = np.lexsort((kind >= lay.ANNOUNCE_VALUE, ts))
+        order = np.lexsort((np.concatenate(self.position), kind >= lay.ANNOUNCE_VALUE, ts))
         return ts[order], code[order], kind[order]
 
 
@@ -69,42 +76,52 @@ def needs_total_order(stream: StreamSpec) -> bool:
 
 
 def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void) -> Intake:
-    """Sort a batch, sort out what is late or ahead, and encode the rest. `ours` is the side's record before the batch."""
-    rows = _sort_rows(stream, batch.rows)
+    """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
+    rows, positions = _sort_rows(stream, batch)
     ts = to_microseconds(rows[stream.time], stream.time)
     codes, valid = codec.encode([rows[name] for name in stream.key])
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     late = ts < int(ours["watermark"])
-    in_band_ts = np.sort(np.concatenate([_NO_INTS, *(part for part, kind in zip(punctuations.ts, punctuations.kind)
-                                                     if kind.size and kind[0] < lay.ANNOUNCE_VALUE)]))
-    ahead = _find_ahead(stream, ts, late, in_band_ts, ours)
+    ahead = _find_ahead(stream, ts, late, punctuations.in_band_times(), ours)
     if stream.flag is not None:
         flagged = _flags(rows[stream.flag]) & ~ahead & valid
-        punctuations.add(ts[flagged], codes[flagged], lay.END_VALUE)
-    rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in ((late, "late"), (ahead, "ahead")) if mask.any()]
-    kept = ~(late | ahead)
+        punctuations.add(ts[flagged], codes[flagged], lay.END_VALUE, positions[flagged])
+    masks = (late, "late"), (ahead, "ahead")
+    rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]
     if rejected:
+        kept = ~(late | ahead)
         rows, ts, codes, valid = rows.filter(pa.array(kept)), ts[kept], codes[kept], valid[kept]
     status = np.where(valid, 0, lay.NULL_KEY).astype(np.uint8)
     objects = lay.Objects(ts, codes, status, *punctuations.sorted())
     return Intake(rows, objects, rejected, ranges, promises)
 
 
-def _sort_rows(stream: StreamSpec, rows: pa.Table) -> pa.Table:
+def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times]:
+    """Rows in the order of processing, and where each stood in the input."""
+    rows, positions = batch.rows, batch.row_positions
+    if positions is None:
+        positions = np.arange(len(rows))
+    order = _row_order(stream, rows)
+    return (rows, positions) if order is None else (rows.take(pa.array(order)), positions[order])
+
+
+def _row_order(stream: StreamSpec, rows: pa.Table) -> Times | None:
     ts = to_microseconds(rows[stream.time], stream.time)
     total = needs_total_order(stream)
     if is_sorted(ts) and not (total and has_ties(ts)):
-        return rows
+        return None
     if not total:
-        return rows.take(pa.array(np.argsort(ts, kind="stable")))
+        return np.argsort(ts, kind="stable")
     first = [] if stream.order is None else [stream.order]
     names = list(dict.fromkeys([*first, *stream.key, *rows.column_names]))
-    keyed = pa.table([pa.array(ts), *(_sortable(rows[name]) for name in names)], names=["", *map(str, range(len(names)))])
-    order = [("", "ascending"), *((str(i), "ascending") for i in range(len(names)))]
-    return rows.take(pc.sort_indices(keyed, sort_keys=order, null_placement="at_end"))
+    columns = [pa.array(ts), *(sortable(rows[name]) for name in names)]
+    keyed = pa.table(columns, names=[str(i) for i in range(len(columns))])
+    sort_keys = [(name, "ascending") for name in keyed.column_names]
+    return np.asarray(pc.sort_indices(keyed, sort_keys=sort_keys)).astype(np.int64)
 
 
-def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in a form that Arrow can sort."""
     if pa.types.is_nested(column.type) or pa.types.is_null(column.type):
         return pa.chunked_array([pa.array([repr(value) for value in column.to_pylist()], pa.string())])
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
@@ -116,9 +133,9 @@ def _flags(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
 
 def _find_ahead(
     stream: StreamSpec,
-    ts: npt.NDArray[np.int64],
+    ts: Times,
     late: npt.NDArray[np.bool_],
-    in_band_ts: npt.NDArray[np.int64],
+    in_band_ts: Times,
     ours: np.void,
 ) -> npt.NDArray[np.bool_]:
     if stream.max_ahead_us is None:
@@ -131,44 +148,47 @@ def _punctuations(
     stream: StreamSpec, batch: StreamBatch, codec: KeyCodec
 ) -> tuple[_Punctuations, list[RangeEnding], list[Punctuation]]:
     """All punctuations of a batch but the flags, single values as codes, ranges as positions in a list."""
-    built, ranges, promises = _Punctuations(), [], []
+    built = _Punctuations()
+    ranges: list[RangeEnding] = []
+    promises: list[Punctuation] = []
     for endings in batch.endings:
         codes, valid = codec.encode(endings.keys.columns)
         ts = to_microseconds(endings.ts, stream.time)
-        built.add(ts[valid], codes[valid], lay.END_VALUE if endings.in_band else lay.ANNOUNCE_VALUE)
-    for punctuation in batch.punctuations:
-        _add(built, stream, punctuation, codec, ranges, promises)
+        positions = np.arange(ts.size) if endings.positions is None else endings.positions
+        kind = lay.END_VALUE if endings.in_band else lay.ANNOUNCE_VALUE
+        built.add(ts[valid], codes[valid], kind, positions[valid])
+    for i, punctuation in enumerate(batch.punctuations):
+        position = i if batch.punctuation_positions is None else int(batch.punctuation_positions[i])
+        code, kind = _meaning(stream, punctuation, codec, ranges, promises)
+        built.add(np.full(code.size, punctuation.ts, np.int64), code, kind, position)
     return built, ranges, promises
 
 
-def _add(
-    built: _Punctuations,
+def _meaning(
     stream: StreamSpec,
     punctuation: Punctuation,
     codec: KeyCodec,
     ranges: list[RangeEnding],
     promises: list[Punctuation],
-) -> None:
+) -> tuple[Times, int]:
+    """Codes and kind of a punctuation; ranges and promises are put aside on the way."""
     kind = classify(punctuation.patterns, stream.columns, stream.key, stream.time)
-    ts = np.array([punctuation.ts], np.int64)
-    nothing = np.array([lay.NEVER], np.int64)
     by_column = dict(zip(stream.columns, punctuation.patterns, strict=True))
     if kind is Kind.VALUES:
         values = named_values(punctuation.patterns, stream.columns, stream.key)
         codes, _ = codec.encode(_key_columns(values, codec.types))
-        built.add(np.repeat(ts, codes.size), codes, lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE)
-    elif kind is Kind.RANGE:
+        return codes, lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE
+    if kind is Kind.RANGE:
         ranges.append(RangeEnding(tuple(by_column[name] for name in stream.key), punctuation.ts))
-        place = np.array([len(ranges) - 1], np.int64)
-        built.add(ts, place, lay.END_RANGE if punctuation.in_band else lay.ANNOUNCE_RANGE)
-    elif kind is Kind.END:
-        built.add(ts, nothing, lay.END_STREAM)
-    elif kind is Kind.TIME:
-        built.add(ts, np.array([time_floor(by_column[stream.time])], np.int64), lay.SET_FLOOR)
-    else:
-        built.add(ts, nothing, lay.SET_FLOOR)  # ends no value, but it is an object of the stream and has a time
-        if kind is Kind.PROMISE:
-            promises.append(punctuation)
+        return np.array([len(ranges) - 1]), lay.END_RANGE if punctuation.in_band else lay.ANNOUNCE_RANGE
+    if kind is Kind.END:
+        return np.array([lay.NEVER]), lay.END_STREAM
+    if kind is Kind.TIME:
+        return np.array([time_floor(by_column[stream.time])]), lay.SET_FLOOR
+    if kind is Kind.PROMISE:
+        promises.append(punctuation)
+        return np.array([len(promises) - 1]), lay.NO_ENDING
+    return np.array([lay.NONE]), lay.NO_ENDING  # it says nothing, but it is an object of the stream and has a time
 
 
 def _key_columns(values: Sequence[tuple[Any, ...]], types: Sequence[pa.DataType]) -> list[pa.ChunkedArray]:

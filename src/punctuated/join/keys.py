@@ -1,7 +1,8 @@
 """Keys as 64-bit codes: the kernels compare codes, so a code must stand for exactly one key.
 
-A single integer, float, date, time or boolean column *is* its code, order-preserving, so that ranges become intervals of codes. Any
-other key, composite ones among them, is numbered by its bytes: colliding hashes cost time, never exactness.
+A single integer, float, date, time or boolean column *is* its code, order-preserving, so that ranges become intervals
+of codes. Any other key, composite ones among them, is numbered by its bytes: colliding hashes cost time, never
+exactness.
 """
 
 from collections.abc import Sequence
@@ -38,9 +39,6 @@ class KeyCodec(Protocol):
 
     def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
         """The known codes that match, as closed intervals."""
-
-    def keep_only(self, codes: Codes) -> Codes | None:
-        """Forget all other keys if that is worth it; returns what each old code has become, or None."""
 
     def nbytes(self) -> int: ...
 
@@ -135,7 +133,7 @@ class OrderedKeys:
         dtype = self.types[0]
         if pa.types.is_floating(dtype):
             return _float_codes(numbers)
-        return numbers ^ _SIGN if dtype == pa.uint64() else numbers
+        return np.asarray(numbers ^ _SIGN if dtype == pa.uint64() else numbers)
 
     def decode(self, codes: Codes) -> list[pa.Array]:
         dtype = self.types[0]
@@ -162,9 +160,6 @@ class OrderedKeys:
         low = _LOWEST if pattern.low is None else self._code(pattern.low) + (not pattern.low_closed)
         high = _HIGHEST if pattern.high is None else self._code(pattern.high) - (not pattern.high_closed)
         return [(low, high)] if low <= high else []
-
-    def keep_only(self, codes: Codes) -> Codes | None:
-        return None
 
     def nbytes(self) -> int:
         return 0
@@ -229,6 +224,10 @@ class NumberedKeys:
             ones = np.ones(self._known, np.uint8)
             number_keys(offsets, data, ones, self._hash_mask, self._slots, self._starts, self._arena, 0)
 
+    def known_keys(self) -> pa.Table:
+        """The keys by their numbers, for a snapshot."""
+        return self._table()
+
     def _table(self) -> pa.Table:
         if len(self._keys) != 1:
             self._keys = [pa.concat_tables([self._schema.empty_table(), *self._keys]).combine_chunks()]
@@ -242,6 +241,7 @@ class NumberedKeys:
         return [(code, code) for code in matching.tolist()]
 
     def keep_only(self, codes: Codes) -> Codes | None:
+        """Forget all other keys if that is worth it; returns what each old code has become, or None."""
         if self._known <= max(1024, 2 * codes.size):
             return None
         moved = np.full(self._known, -1, np.int64)

@@ -1,7 +1,7 @@
-"""The bounded memory of punctuations (XD-12): what is remembered of values that have ended, and what is forgotten first.
+"""The bounded memory of punctuations (XD-12): what is remembered of ended values, and what is forgotten first.
 
-Values that are over in the output leave the I-Nodes for runs of consecutive codes. Entries beyond the cap are forgotten at the end
-of a batch; that never changes the results of streams that keep their promises.
+Values that are over in the output leave the I-Nodes for runs of consecutive codes. Entries beyond the cap are forgotten
+at the end of a batch; that never changes the results of streams that keep their promises.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,9 @@ class Runs:
     def without(self, codes: Ints) -> "Runs":
         """The same runs with these ascending codes cut out."""
         place = np.searchsorted(self.low, codes, side="right") - 1
-        inside = (place >= 0) & (codes <= self.high[np.maximum(place, 0)]) if len(self) else np.zeros(codes.size, np.bool_)
+        inside = (
+            (place >= 0) & (codes <= self.high[np.maximum(place, 0)]) if len(self) else np.zeros(codes.size, np.bool_)
+        )
         cuts, owner = codes[inside], place[inside]
         low = np.sort(np.concatenate([self.low, cuts + 1]))
         high = np.sort(np.concatenate([self.high, cuts - 1]))
@@ -77,22 +79,23 @@ class PunctuationMemory:
 
     def archive(self, state: JoinState) -> None:
         """Move values that are over in the output from the I-Nodes to runs."""
-        common, shared = state.common[0], state.arrays
-        done = np.unique(shared.done[: int(common["n_done"])])
-        flags = shared.values["flags"][done]
+        common, arrays = state.common[0], state.arrays
+        done = np.unique(arrays.done[: int(common["n_done"])])
+        done = done[arrays.values["flags"][done] & lay.OUT != 0]  # the others were forgotten meanwhile
+        flags = arrays.values["flags"][done]
         # A side's ending that is still pending has a timer and a time of its own: such values stay where they are.
         settled = (flags & lay.ENDED_ANY) << 2 == flags & lay.EFFECT_ANY
         waiting, done, flags = done[~settled], done[settled], flags[settled].astype(np.int64)
-        shared.done[: waiting.size] = waiting
+        arrays.done[: waiting.size] = waiting
         common["n_done"] = waiting.size
         if not done.size:
             return
-        codes = shared.values["code"][done]
+        codes = arrays.values["code"][done]
         order = np.argsort(codes)
         kept = flags & (lay.ENDED_ANY | lay.EFFECT_ANY | lay.OUT)
-        fresh = Runs(codes[order], codes[order], kept[order], shared.endings["touched"][done][order])
+        fresh = Runs(codes[order], codes[order], kept[order], arrays.endings["touched"][done][order])
         self.runs = self.runs.without(fresh.low).joined(fresh, self._merges)
-        shared.values["flags"][done] |= lay.ARCHIVED | lay.RECALLED
+        arrays.values["flags"][done] |= lay.ARCHIVED | lay.RECALLED
 
     def enforce(self, state: JoinState, others: Sequence[int]) -> set[int]:
         """Forget the least recently touched entries beyond the cap.

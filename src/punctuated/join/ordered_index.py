@@ -1,6 +1,6 @@
-"""An ordered index over the I-Nodes, for range endings (PW-20): a sorted run, into which new values are merged when a range asks.
+"""An ordered index over the I-Nodes, for range endings (PW-20).
 
-Streams without range endings never pay for it.
+It is a sorted run, into which new values are merged when a range asks. Streams without range endings never pay for it.
 """
 
 import numpy as np

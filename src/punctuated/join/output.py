@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from punctuated.join.columns import ResultColumns
 from punctuated.join.keys import KeyCodec
@@ -15,7 +16,7 @@ from punctuated.join.range_endings import OutputRange
 from punctuated.join.rows import RowStore, ring_positions
 from punctuated.join.state import JoinState
 from punctuated.kernels import layout as lay
-from punctuated.model.pattern import Constant
+from punctuated.model.pattern import Constant, Pattern
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec, JoinType
@@ -25,16 +26,19 @@ Where = Callable[[pa.Table, pa.Table], npt.NDArray[np.bool_]]
 Ints = npt.NDArray[np.int64]
 REASONS = ("both", "early", "own-state")
 REJECTIONS = ("late", "ahead", "promise", "after_output")
-REJECTED_SCHEMA = pa.schema([("stream", pa.string()), ("reason", pa.string()), ("ts", pa.int64()), ("row", pa.string())])
+REJECTED_SCHEMA = pa.schema(
+    [("stream", pa.string()), ("reason", pa.string()), ("ts", pa.int64()), ("row", pa.string())]
+)
 
 
 @dataclass
 class BatchResult:
-    """What one batch brings. Times are microseconds; `result_ts` is the time of each row of `results`."""
+    """What one batch brings. Times are microseconds; `result_ts` is the time of each row of `results`, if asked for."""
 
     results: list[pa.Table] = field(default_factory=list)
     result_ts: list[Ints] = field(default_factory=list)
     punctuations: list[pa.Table] = field(default_factory=list)
+    ranges: list[tuple[Pattern, ...]] = field(default_factory=list)  # output ranges, one pattern per key column
     rejected: list[pa.Table] = field(default_factory=list)
     watermark: int = lay.NEVER
     ended: bool = False
@@ -56,8 +60,10 @@ class Collector:
         codec: KeyCodec,
         rows: tuple[RowStore, RowStore],
         where: Where | None,
+        with_times: bool,
     ) -> None:
         self._spec, self._columns, self._codec, self._rows, self._where = spec, columns, codec, rows, where
+        self._with_times = with_times
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(spec.left.key, codec.types)
@@ -75,7 +81,7 @@ class Collector:
         if self._settles_late:
             for side in Side:
                 matched = np.zeros(n_rows[side], np.bool_)
-                nodes = state.arrays.nodes[ring_positions(state, side, 0)]
+                nodes = state.arrays.nodes[ring_positions(state, side)]
                 matched[nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
                 self._matched[side] = matched
 
@@ -97,7 +103,7 @@ class Collector:
         """End of the batch: matches found here are marked on the tuples that stay."""
         if self._settles_late:
             for side in Side:
-                nodes, positions = state.arrays.nodes, ring_positions(state, side, 0)
+                nodes, positions = state.arrays.nodes, ring_positions(state, side)
                 hit = self._matched[side][nodes["row"][positions]]
                 nodes["mark"][positions[hit]] |= lay.MATCHED
 
@@ -151,7 +157,8 @@ class Collector:
             theirs = self._rows[side.other].take(other_rows, columns.payload[side.other]).columns
         table = pa.table([*keys, *(payload + theirs if side == LEFT else theirs + payload)], schema=columns.schema)
         self.batch.results.append(table)
-        self.batch.result_ts.append(self._result_ts(side, rows, other_rows) if ts is None else ts.astype(np.int64))
+        if self._with_times:
+            self.batch.result_ts.append(self._result_ts(side, rows, other_rows) if ts is None else ts.astype(np.int64))
 
     def _result_ts(self, side: Side, rows: lay.Indices, other_rows: lay.Indices | None) -> Ints:
         ours = self._times(side, rows)
@@ -165,16 +172,15 @@ class Collector:
 
     def _take_punctuations(self, entries: lay.Records) -> None:
         keys = self._codec.decode(np.ascontiguousarray(entries["code"]))
-        values = zip(*(key.to_pylist() for key in keys), strict=True)
-        texts = [print_patterns([Constant(value) for value in key], self._codec.types) for key in values]
-        reasons = pa.array([REASONS[reason] for reason in entries["reason"]])
-        table = [*keys, pa.array(np.ascontiguousarray(entries["ts"])), reasons, pa.array(texts)]
+        reasons = pa.array(REASONS).take(pa.array(np.ascontiguousarray(entries["reason"])))
+        table = [*keys, pa.array(np.ascontiguousarray(entries["ts"])), reasons, _print_keys(keys)]
         self.batch.punctuations.append(pa.table(table, schema=self._punctuation_schema))
 
     def add_ranges(self, ranges: Sequence[OutputRange]) -> None:
         """Range punctuations of the output."""
         if not ranges:
             return
+        self.batch.ranges += [each.patterns for each in ranges]
         n = len(ranges)
         keys = [pa.nulls(n, dtype) for dtype in self._codec.types]
         texts = [print_patterns(each.patterns, self._codec.types) for each in ranges]
@@ -196,6 +202,22 @@ class Collector:
         n = len(texts)
         columns = [pa.array([stream.name] * n), pa.array([reason] * n), pa.array(ts), pa.array(texts, pa.string())]
         self.batch.rejected.append(pa.table(columns, schema=REJECTED_SCHEMA))
+
+
+def _print_keys(keys: list[pa.Array]) -> pa.Array:
+    """Punctuations that name one value, as text; integers, by far the most frequent, all at once."""
+    if len(keys) == 1 and pa.types.is_integer(keys[0].type):
+        return pc.binary_join_element_wise("<", keys[0].cast(pa.string()), ">", "")
+    types = [key.type for key in keys]
+    values = zip(*(_python_values(key) for key in keys), strict=True)
+    return pa.array([print_patterns([Constant(value) for value in key], types) for key in values], pa.string())
+
+
+def _python_values(key: pa.Array) -> list[Any]:
+    """Values as patterns hold them: times are microseconds."""
+    if pa.types.is_timestamp(key.type):
+        return list(to_microseconds(pa.chunked_array([key]), "key").tolist())
+    return list(key.to_pylist())
 
 
 def _json_value(value: Any) -> Any:

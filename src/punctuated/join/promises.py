@@ -1,7 +1,8 @@
-"""Promises that single values do not cover: which tuples of a batch break a punctuation over ranges or over other attributes.
+"""Promises over ranges or over attributes outside the key: which tuples of a batch break them.
 
 Objects of a batch are processed in the order of time, so a punctuation takes effect within a batch only before later
-times. A tuple therefore breaks it iff its time is later, or the punctuation was in effect before the batch: that needs no loop.
+times. A tuple therefore breaks it iff its time is later, or the punctuation was in effect before the batch. That needs
+no loop.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ class Promise:
 def broken(
     promises: Sequence[Promise], fresh: Sequence[Promise], rows: pa.Table, ts: npt.NDArray[np.int64], watermark: int
 ) -> npt.NDArray[np.bool_]:
-    """Rows that break an earlier promise, or a fresh one of this batch; `watermark` is the stream's before the batch."""
+    """Rows that break an earlier promise, or a fresh one of this batch; `watermark` is that before the batch."""
     mask = np.zeros(ts.size, np.bool_)
     for known, promise in [*((True, p) for p in promises), *((False, p) for p in fresh)]:
         in_effect = known and watermark >= promise.ts

@@ -1,4 +1,4 @@
-"""Range endings: punctuations over many join values at once. They are rare, so the driver handles them, not the loop."""
+"""Range endings: punctuations over many join values at once. They are rare: the driver handles them, not the loop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from punctuated.join.ordered_index import OrderedIndex
 from punctuated.join.promises import Promise
 from punctuated.join.state import JoinState
 from punctuated.kernels import layout as lay
-from punctuated.kernels.ranges import cover_values, end_values, propagate_values
+from punctuated.kernels.ranges import cover_values, end_values, mark_stored, propagate_values
 from punctuated.model.pattern import Empty, Pattern, combine, subsumes
 from punctuated.model.side import LEFT, RIGHT, Side
 
@@ -106,15 +106,12 @@ class RangeEndings:
         indices = np.concatenate([np.empty(0, np.int64), *found])
         values = state.arrays.values[indices]
         waiting = (values["flags"] & lay.ENDED_ANY != 0) & (values["flags"] & (lay.OUT | lay.RECALLED) == 0)
-        return indices[waiting | self._stored(indices, state)]
-
-    def _stored(self, indices: Indices, state: JoinState) -> npt.NDArray[np.bool_]:
-        nodes = state.arrays.nodes
-        living = nodes["value"][(nodes["value"] >= 0) & (nodes["mark"] & lay.DEAD == 0)]
-        return np.isin(indices, living)
+        stored = np.zeros(indices.size, np.uint8)
+        mark_stored(state.arrays, indices, stored)
+        return np.asarray(indices[waiting | stored.astype(np.bool_)])
 
     def _output_ranges(self, side: Side, ending: Known, state: JoinState) -> list[OutputRange]:
-        """Where both streams have ended a range, the output ends it too (PW-08), unless an earlier output range covers it."""
+        """Where both streams have ended a range, the output ends it too (PW-08), unless an earlier one covers it."""
         ranges: list[OutputRange] = []
         for theirs in self.in_effect[side.other] if self._propagates else ():
             common = tuple(combine(p, q) for p, q in zip(ending.patterns, theirs.patterns, strict=True))
@@ -133,7 +130,7 @@ class RangeEndings:
         )
 
     def segments(self) -> lay.Records:
-        """What the loop must know of values that it meets for the first time: who has ended them by a range, and when."""
+        """What the loop must know of values that it meets: who has ended them by a range, and when."""
         ended = lay.ENDED | lay.EFFECT
         parts = [
             *((ended << side, side, known) for side in Side for known in self.in_effect[side]),
@@ -146,10 +143,14 @@ class RangeEndings:
         ]
         return cut_into_segments(pieces)
 
+    def named_lists(self) -> dict[str, list[Known]]:
+        """All that is remembered, by what it is."""
+        lists = [self.out, *self.pending, *self.in_effect]
+        return dict(zip(("out", "pending left", "pending right", "left", "right"), lists, strict=True))
+
     def entries(self) -> list[tuple[list[Known], Known]]:
         """All that is remembered, each with the list that holds it, for the memory's cap."""
-        lists = [self.out, *self.pending, *self.in_effect]
-        return [(each, known) for each in lists for known in each]
+        return [(each, known) for each in self.named_lists().values() for known in each]
 
     def refresh(self, state: JoinState) -> None:
         """Entries were forgotten: the loop must not wait for them."""

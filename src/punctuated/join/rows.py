@@ -1,6 +1,6 @@
 """The rows of stored tuples: Arrow chunks addressed by row number, compacted when they are mostly dead.
 
-Row numbers ascend along a side's ring of nodes: first the rows of earlier batches, then those of the batch at hand.
+Row numbers count the rows of earlier batches first, then those of the batch at hand.
 """
 
 import numpy as np
@@ -42,7 +42,9 @@ class RowStore:
     def commit(self, state: JoinState, side: Side) -> None:
         """The batch is over: keep the rows of stored tuples, and let their nodes point to where the rows went."""
         base = self.n_stored
-        nodes, positions = state.arrays.nodes, ring_positions(state, side, base)
+        nodes = state.arrays.nodes
+        positions = ring_positions(state, side, int(state.sides["appended"][side]))
+        positions = positions[nodes["row"][positions] >= base]
         rows = nodes["row"][positions] - base
         batch, self._batch = self._batch, self.schema.empty_table()
         if rows.size < (1 - _DEAD_SHARE) * len(batch):
@@ -61,35 +63,29 @@ class RowStore:
             self._stored.append(pa.concat_tables([previous, last]).combine_chunks())
 
     def _compact(self, state: JoinState, side: Side) -> None:
-        nodes, positions = state.arrays.nodes, ring_positions(state, side, 0)
+        nodes, positions = state.arrays.nodes, ring_positions(state, side)
         rows = nodes["row"][positions]
         live = pa.concat_tables(self._stored).take(pa.array(rows)).combine_chunks()
         nodes["row"][positions] = np.arange(rows.size, dtype=np.int32)
         self._stored = [live] if len(live) else []
 
-    def load(self, table: pa.Table) -> None:
-        """Start from rows of a snapshot."""
+    def load(self, table: pa.Table, state: JoinState, side: Side) -> None:
+        """Start from the rows of a snapshot, oldest first."""
         self._stored = [table] if len(table) else []
+        state.arrays.nodes["row"][ring_positions(state, side)] = np.arange(len(table), dtype=np.int32)
 
     def live(self, state: JoinState, side: Side) -> pa.Table:
         """Rows of the stored tuples, oldest first."""
         everything = pa.concat_tables([self.schema.empty_table(), *self._stored])
-        return everything.take(pa.array(state.arrays.nodes["row"][ring_positions(state, side, 0)]))
+        return everything.take(pa.array(state.arrays.nodes["row"][ring_positions(state, side)]))
 
     @property
     def nbytes(self) -> int:
         return sum(int(chunk.nbytes) for chunk in self._stored)
 
 
-def ring_positions(state: JoinState, side: Side, first_row: int) -> npt.NDArray[np.int64]:
-    """Positions of the living nodes whose row number is at least `first_row`, oldest first."""
-    ours, nodes = state.sides[side], state.arrays.nodes
-    start, stop = int(ours["ring_start"]), int(ours["ring_stop"])
-    head, end = int(ours["head"]), int(ours["head"]) + int(ours["length"])
-    parts = []
-    for first, last in ((head, min(end, stop)), (start, start + max(0, end - stop))):
-        skipped = int(np.searchsorted(nodes["row"][first:last], first_row))
-        parts.append(np.arange(first + skipped, last, dtype=np.int64))
-    positions = np.concatenate(parts)
-    found = nodes[positions]
-    return positions[(found["value"] >= 0) & (found["mark"] & DEAD == 0)]
+def ring_positions(state: JoinState, side: Side, newest: int | None = None) -> npt.NDArray[np.int64]:
+    """Positions of the living nodes, oldest first; with `newest`, only those among that many slots at the ring's tail."""
+    positions = state.positions(side, newest)
+    found = state.arrays.nodes[positions]
+    return np.asarray(positions[(found["value"] >= 0) & (found["mark"] & DEAD == 0)])

@@ -1,6 +1,9 @@
 """The arrays of a join's state and their growth. The kernels fill them; this module only gives them room."""
 
+from typing import Any, TypeVar
+
 import numpy as np
+import numpy.typing as npt
 
 from punctuated.kernels import layout as lay
 from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mark_needed
@@ -9,7 +12,8 @@ from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
 from punctuated.model.window import CountWindow, TimeWindow
 
-_SMALLEST = 256
+T = TypeVar("T", bound=np.generic)
+_SMALLEST = 1024
 _PAIRS = 1 << 18
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
@@ -17,7 +21,7 @@ _SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
 
 
 def _capacity(entries: int) -> int:
-    return max(_SMALLEST, int(entries * _SPARE) + 1)
+    return int(entries * _SPARE) + _SMALLEST
 
 
 def _alone(spec: JoinSpec, side: Side) -> int:
@@ -95,7 +99,7 @@ class JoinState:
     """The arrays that the kernels work on."""
 
     def __init__(self, spec: JoinSpec, *, filtered: bool = False, hash_bits: int = 64) -> None:
-        """`filtered`: an extra predicate decides later what counts as a match. `hash_bits`: fewer than 64 force collisions."""
+        """`filtered`: an extra predicate decides later what is a match. `hash_bits`: fewer than 64 force collisions."""
         self.punctuated = is_punctuated(spec)
         timed = _SMALLEST if self.punctuated else 0
         self.arrays = lay.State(
@@ -131,12 +135,16 @@ class JoinState:
     def n_values(self) -> int:
         return int(self.common["n_values"][0])
 
-    def ring(self, side: Side) -> lay.Records:
-        """The slots of one side's ring, a view."""
+    def positions(self, side: Side, newest: int | None = None) -> npt.NDArray[np.int64]:
+        """Where a side's nodes are, oldest first, shells included; with `newest`, only that many at the tail."""
         ours = self.sides[side]
-        return self.arrays.nodes[int(ours["ring_start"]) : int(ours["ring_stop"])]
+        start, stop, length = int(ours["ring_start"]), int(ours["ring_stop"]), int(ours["length"])
+        skipped = 0 if newest is None else max(0, length - newest)
+        positions = int(ours["head"]) + np.arange(skipped, length, dtype=np.int64)
+        positions[positions >= stop] -= stop - start
+        return positions
 
-    def _replace(self, **arrays: lay.Records | lay.Ints | lay.Indices) -> None:
+    def _replace(self, **arrays: Any) -> None:
         self.arrays = self.arrays._replace(**arrays)
 
     def remember(self, runs: lay.Records, ranges: lay.Records) -> None:
@@ -145,18 +153,29 @@ class JoinState:
 
     # Room
 
-    def make_room(self, deadlines: int = 2) -> None:
-        """See to it that every buffer can take one more object, everything leaving at once included."""
-        if any(self.sides["length"][side] == self.ring(side).size for side in Side):
+    def make_room(self, deadlines: int = 2) -> bool:
+        """See to it that every buffer but that of the pairs can take one more object.
+
+        An object may make everything leave at once. Returns whether anything had to change.
+        """
+        before = self.arrays
+        if (self.sides["length"] == self.sides["ring_stop"] - self.sides["ring_start"]).any():
             self._copy_rings()
         if self.n_values == self.arrays.values.size or 2 * self.n_values >= self.arrays.slots.size:
             self.collect_values()
         self._make_output_room()
         if self.punctuated:
             self._make_timer_room(deadlines)
+        return any(now is not then for now, then in zip(self.arrays, before, strict=True))
+
+    def compact(self) -> None:
+        """Into arrays as small as possible, for a snapshot."""
+        self._copy_rings()
+        self.collect_values()
 
     def _copy_rings(self) -> None:
-        capacities = [_capacity(int(np.count_nonzero(self.ring(side)["value"] >= 0))) for side in Side]
+        values = self.arrays.nodes["value"]
+        capacities = [_capacity(int(np.count_nonzero(values[self.positions(side)] >= 0))) for side in Side]
         nodes = np.zeros(sum(capacities), lay.NODE)
         seq = np.zeros(nodes.size if self.arrays.seq.size else 0, np.int64)
         copy_rings(self.arrays, nodes, seq, capacities[0])
@@ -213,7 +232,7 @@ class JoinState:
         return sum(array.nbytes for name, array in self.arrays._asdict().items() if name not in _SCRATCH)
 
 
-def _grown(array: lay.Ints | lay.Records, needed: int) -> lay.Records:
+def _grown(array: npt.NDArray[T], needed: int) -> npt.NDArray[T]:
     """The array itself, or a longer copy if its last dimension does not exceed `needed`."""
     if array.shape[-1] > needed:
         return array

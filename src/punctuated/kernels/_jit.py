@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -38,17 +38,18 @@ _CACHE_DIRECTORY = _cache_directory()
 
 
 def _compiled(function: F, **options: bool) -> F:
-    previous = numba.config.CACHE_DIR
-    if not previous:
-        numba.config.CACHE_DIR = _CACHE_DIRECTORY
+    config: Any = numba.config
+    compile_with: Any = numba.njit
+    previous = config.CACHE_DIR
+    config.CACHE_DIR = previous or _CACHE_DIRECTORY
     try:
-        return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))
+        return cast(F, compile_with(cache=True, nogil=True, error_model="numpy", **options)(function))
     finally:
-        numba.config.CACHE_DIR = previous
+        config.CACHE_DIR = previous
 
 
 def kernel(function: F) -> F:
-    """Compile a function that Python calls and that makes arrays: without the GIL, cached on disk, indices unchecked."""
+    """Compile a function that Python calls and that makes arrays: no GIL, cached on disk, indices unchecked."""
     return _compiled(function)
 
 
@@ -61,10 +62,10 @@ def in_place(function: F) -> F:
 
 
 def part(function: F) -> F:
-    """Compile a function that only kernels call: in place, and without a wrapper for Python, which takes long to compile."""
+    """Compile a function that only kernels call: in place, and without the wrapper for Python, slow to compile."""
     return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def inlined(function: F) -> F:
-    """A part on the hot path: its code stands where it is called, since passing the state's arrays costs more than the work."""
+    """A part on the hot path: its code stands where it is called, since passing many arrays outweighs the work."""
     return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)

@@ -1,8 +1,8 @@
 """Endings: a stream says that a value is over. When that takes effect, and what it purges (PW-25 … PW-27)."""
 
-from punctuated.kernels._jit import part
+from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.heap import pop_timer, push_timer
-from punctuated.kernels.layout import ARCHIVED, EFFECT, ENDED, FOREVER, NEVER, OUT, RECALLED, State
+from punctuated.kernels.layout import ARCHIVED, EFFECT, ENDED, ENDED_ANY, FOREVER, NEVER, NOT_SET, OUT, RECALLED, State
 from punctuated.kernels.propagate import propagate
 from punctuated.kernels.purge import purge_value
 
@@ -20,7 +20,7 @@ def purge_queue(state: State) -> None:
 
 @part
 def purge_for_ending(state: State, side: int, index: int) -> None:
-    """An ending of `side` has taken effect: forget the other's tuples, now or when enough endings have come together (PJ-07)."""
+    """An ending of `side` has taken effect: forget the other's tuples, now or with others to come (PJ-07)."""
     common = state.common[0]
     if not common.forgets_by_punctuation:
         return
@@ -59,10 +59,9 @@ def note_ending(state: State, side: int, index: int, ts: int) -> bool:
     if value.flags & (ENDED << side):
         if ts >= ending.ended_ts[side]:
             return False
-    else:
-        value.flags |= ENDED << side
-        if value.flags & OUT == 0:
-            ending.touched = state.common[0].seq
+    elif value.flags & ENDED_ANY == 0:
+        ending.touched = state.common[0].seq
+    value.flags |= ENDED << side
     value.flags &= ~RECALLED
     ending.ended_ts[side] = ts
     if value.flags & OUT:
@@ -73,10 +72,11 @@ def note_ending(state: State, side: int, index: int, ts: int) -> bool:
 @part
 def end_value(state: State, side: int, index: int, ts: int) -> None:
     """A punctuation of `side` names a single value; it takes effect once the watermark is there."""
+    ours = state.sides[side]
+    is_repeated = state.values[index].flags & (ENDED << side)
     if not note_ending(state, side, index, ts):
         return
-    ours = state.sides[side]
-    if ours.watermark >= ts:
+    if ours.watermark >= ts and not is_repeated:
         take_effect(state, side, index)
     else:
         state.common[0].timers += 1
@@ -98,20 +98,23 @@ def end_pending(state: State, side: int, index: int, ts: int) -> bool:
 
 
 @part
-def leave_cluster(state: State, side: int, index: int) -> None:
-    """A clustered stream may have left this value; that is certain when the watermark has passed its last tuple."""
+def leave_cluster(state: State, side: int, index: int, time: int) -> None:
+    """A clustered stream has left this value; that is certain once the watermark has reached `time`."""
     ours = state.sides[side]
-    time, code = state.endings[index].last_ts[side], state.values[index].code
+    code = state.values[index].code
     ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, time, code, index)
 
 
 @part
 def end_cluster(state: State, side: int, index: int) -> None:
-    """A clustered stream has left a value (PW-13), unless a late tuple has prolonged it or it is back."""
+    """End a value that a clustered stream has left (PW-13), unless the stream is back at it or it is not quite over."""
     ours = state.sides[side]
     last = state.endings[index].last_ts[side]
-    is_over = ours.cluster != index and NEVER < last < ours.watermark
-    if is_over and note_ending(state, side, index, last):
+    if ours.cluster == index or last == NEVER:
+        return
+    if last >= ours.watermark:
+        leave_cluster(state, side, index, last + 1)
+    elif note_ending(state, side, index, last):
         take_effect(state, side, index)
 
 
@@ -124,7 +127,7 @@ def range_is_first(state: State, side: int) -> bool:
     first = state.pending[side][0]
     if ours.n_pending == 0 or ours.range_time < first.time:
         return True
-    return ours.range_time == first.time and ours.range_order < first.order
+    return bool(ours.range_time == first.time and ours.range_order < first.order)
 
 
 @part
@@ -139,13 +142,21 @@ def fire_pending(state: State, side: int) -> bool:
             take_effect(state, side, index)
     if range_is_first(state, side):
         return False
-    while ours.n_clusters and clusters[0].time < ours.watermark:
+    while ours.n_clusters and clusters[0].time <= ours.watermark:
         ours.n_clusters = pop_timer(clusters, ours.n_clusters)
         end_cluster(state, side, clusters[ours.n_clusters].value)
     return True
 
 
+@inlined
+def anything_pending(state: State) -> bool:
+    """Whether any ending waits for its effect."""
+    a, b = state.sides[0], state.sides[1]
+    timers = a.n_pending + b.n_pending + a.n_clusters + b.n_clusters
+    return bool(timers > 0 or a.range_time != NOT_SET or b.range_time != NOT_SET)
+
+
 @part
 def fire_all(state: State) -> bool:
-    """Time goes on: pending endings take effect, left before right; false if the driver must put a range into effect first."""
+    """Time goes on: pending endings take effect, left before right; false if it is a range's turn."""
     return fire_pending(state, 0) and fire_pending(state, 1)

@@ -9,7 +9,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inlined
-def home_slot(common: Records, code: int) -> int:
+def home_slot(common: Records, code: int) -> np.int64:
     """Where the search for a code begins: the top bits of a multiplicative hash, so runs of integers spread."""
     mixed = (np.uint64(code) * _GOLDEN) & common[0].hash_mask
     return np.int64(mixed >> np.uint64(common[0].shift))
@@ -23,7 +23,7 @@ def find_value(state: State, code: int) -> int:
     while True:
         value = state.slots[slot]
         if value < 0 or state.values[value].code == code:
-            return value
+            return int(value)
         slot = (slot + 1) & mask
 
 
@@ -87,7 +87,7 @@ def add_value(state: State, code: int) -> int:
         ending.touched = common.seq
         if state.ranges.size or state.runs.size:
             inherit(state, index)
-    return index
+    return int(index)
 
 
 @part

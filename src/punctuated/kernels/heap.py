@@ -7,7 +7,7 @@ from punctuated.kernels.layout import Records
 @part
 def _before(heap: Records, i: int, j: int) -> bool:
     a, b = heap[i], heap[j]
-    return a.time < b.time or (a.time == b.time and a.order < b.order)
+    return bool(a.time < b.time or (a.time == b.time and a.order < b.order))
 
 
 @part

@@ -1,8 +1,8 @@
-"""Invalidation: forgetting by window (PW-11, PW-23). It is proved by the other stream's watermark (cross invalidation, PW-12)."""
+"""Invalidation: forgetting by window (PW-11, PW-23), proved by the other stream's watermark (PW-12)."""
 
 from punctuated.kernels._jit import inlined, part
-from punctuated.kernels.layout import BY_WINDOW, DEAD, EARLY, EFFECT, OUT, State
-from punctuated.kernels.propagate import meet_deadlines, punctuate_output
+from punctuated.kernels.layout import BY_WINDOW, DEAD, EARLY, State
+from punctuated.kernels.propagate import awaits_output, meet_deadlines, punctuate_output
 from punctuated.kernels.purge import ended_ts, forget_tuple
 from punctuated.kernels.time_list import advance_head, next_position, unlink_first
 
@@ -68,8 +68,8 @@ def evict_first(state: State, side: int, index: int, ts: int) -> None:
     if not dead:
         state.common[0].evicted += 1
         forget_tuple(state, side, position, ts)
-    ended = value.flags & (EFFECT << side) and value.flags & OUT == 0
-    if ended and value.count[side] == 0 and state.sides[side].alone == BY_WINDOW:
+    is_last = value.count[side] == 0 and state.sides[side].alone == BY_WINDOW
+    if is_last and awaits_output(state, side, index):
         last = state.endings[index].last_ts[side]
         punctuate_output(state, index, max(ended_ts(state, side, index), last, ts), EARLY)
 

@@ -1,4 +1,4 @@
-"""Keys that are not integers: hashed over their bytes, and numbered exactly (two keys with one hash get two numbers)."""
+"""Keys that are not integers: hashed over their bytes, numbered exactly (two keys with one hash get two numbers)."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _SEED, _MULTIPLIER = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x9FB21C651E98DF25
 
 
 @part
-def hash_bytes(data: Bytes, start: int, stop: int) -> int:
+def hash_bytes(data: Bytes, start: int, stop: int) -> np.uint64:
     """A 64-bit hash of `data[start:stop]`, eight bytes at a time."""
     state = _SEED ^ np.uint64(stop - start)
     at = start
@@ -37,12 +37,19 @@ def same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> b
 
 @kernel
 def number_keys(
-    offsets: Ints, data: Bytes, valid: Bytes, hash_mask: int, slots: Indices, starts: Ints, arena: Bytes, known: int
+    offsets: Ints,
+    data: Bytes,
+    valid: Bytes,
+    hash_mask: np.uint64,
+    slots: Indices,
+    starts: Ints,
+    arena: Bytes,
+    known: int,
 ) -> tuple[Ints, int]:
     """Give each key the number of its first occurrence, in `known` earlier keys or in this batch.
 
-    Key i is data[offsets[i]:offsets[i + 1]]; number n is arena[starts[n]:starts[n + 1]]. `slots`, `starts` and `arena` have
-    room for every key of the batch to be new. Returns the numbers (-1 for nulls) and how many keys are known now.
+    Key i is data[offsets[i]:offsets[i + 1]]; number n is arena[starts[n]:starts[n + 1]]. `slots`, `starts` and `arena`
+    have room for every key of the batch to be new. Returns the numbers (-1 for nulls) and how many keys are known now.
     """
     numbers = np.full(offsets.size - 1, -1, np.int64)
     mask = slots.size - 1
@@ -50,7 +57,7 @@ def number_keys(
         if not valid[i]:
             continue
         begin, end = offsets[i], offsets[i + 1]
-        slot = np.int64(hash_bytes(data, begin, end) & np.uint64(hash_mask) & np.uint64(mask))
+        slot = np.int64(hash_bytes(data, begin, end) & hash_mask & np.uint64(mask))
         while True:
             number = slots[slot]
             if number < 0:

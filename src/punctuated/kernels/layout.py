@@ -38,7 +38,7 @@ MATCHED, DEAD = 1, 2
 NULL_KEY, BROKEN = 1, 2
 
 # Kinds of an input punctuation. A range is handed to the driver.
-END_VALUE, END_STREAM, SET_FLOOR, END_RANGE, ANNOUNCE_VALUE, ANNOUNCE_RANGE = range(6)
+END_VALUE, END_STREAM, SET_FLOOR, NO_ENDING, END_RANGE, ANNOUNCE_VALUE, ANNOUNCE_RANGE = range(7)
 
 # What a match means.
 PAIRS, FIRST_MATCH = 0, 1
@@ -82,6 +82,7 @@ SIDE = np.dtype(
         ("live", "i8"),  # tuples in the state
         ("accepted", "i8"),  # tuples so far, for rows(n)
         ("base_row", "i8"),  # row number of the batch's first tuple
+        ("appended", "i8"),  # nodes since the batch began
         ("cluster", "i8"),  # value of the newest tuple
         ("cluster_ts", "i8"),
         ("n_pending", "i8"),
@@ -153,7 +154,7 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class State(NamedTuple):
-    """Everything the loop works on. Kernels take `state` and the `side` at hand, and say `ours` and `other` for its two records."""
+    """Everything the loop works on. Kernels take `state` and a `side`, and call its two records `ours` and `other`."""
 
     sides: Records  # (2,) SIDE
     common: Records  # (1,) COMMON

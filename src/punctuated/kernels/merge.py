@@ -31,7 +31,7 @@ def _head(ts: Ints, i: int) -> int:
 
 @kernel
 def merge_order(left: Objects, right: Objects) -> Indices:
-    """All objects by (time, tuples before punctuations, left before right), as 4 * position + 2 * is_punctuation + side."""
+    """All objects by (time, tuples first, left first), as 4 * position + 2 * is_punctuation + side."""
     n = left.ts.size + right.ts.size + left.punctuation_ts.size + right.punctuation_ts.size
     order = np.empty(n, np.int32)
     i = j = k = m = 0

@@ -10,10 +10,10 @@ def in_window(state: State, side: int, ts: int, stored_ts: int) -> bool:
     ours, other = state.sides[side], state.sides[1 - side]
     distance = ts - stored_ts
     if distance > 0:
-        return other.offset <= distance <= other.span
+        return bool(other.offset <= distance <= other.span)
     if distance < 0:
-        return ours.offset <= -distance <= ours.span
-    return ours.offset == 0 and other.offset == 0
+        return bool(ours.offset <= -distance <= ours.span)
+    return bool(ours.offset == 0 and other.offset == 0)
 
 
 @inlined
@@ -34,7 +34,7 @@ def probe_pairs(state: State, side: int, index: int, ts: int, row: int) -> bool:
         position = node.next
     common.n_pairs = n
     common.results += n - first
-    return n > first
+    return bool(n > first)
 
 
 @part

@@ -4,7 +4,15 @@ It comes back to the driver when a buffer is full or a range ending is due.
 """
 
 from punctuated.kernels._jit import in_place, inlined, part
-from punctuated.kernels.endings import end_pending, end_value, fire_all, leave_cluster, note_ending, take_effect
+from punctuated.kernels.endings import (
+    anything_pending,
+    end_pending,
+    end_value,
+    fire_all,
+    leave_cluster,
+    note_ending,
+    take_effect,
+)
 from punctuated.kernels.hash_index import add_value, find_or_add, find_value
 from punctuated.kernels.invalidate import advance, evict, sweep
 from punctuated.kernels.layout import (
@@ -26,6 +34,7 @@ from punctuated.kernels.layout import (
     MET_RANGE,
     NEEDS_ROOM,
     NEVER,
+    NO_ENDING,
     NONE,
     NULL_KEY,
     OUT,
@@ -37,7 +46,7 @@ from punctuated.kernels.layout import (
     State,
 )
 from punctuated.kernels.probe import consume_matches, find_first, probe_pairs
-from punctuated.kernels.propagate import propagate
+from punctuated.kernels.propagate import awaits_output, propagate
 from punctuated.kernels.purge import emit_unmatched, ended_ts, purge_value
 from punctuated.kernels.time_list import append_node
 
@@ -62,7 +71,7 @@ def breaks_promise(state: State, side: int, index: int, ts: int, status: int) ->
     flags = state.values[index].flags
     if flags & (EFFECT << side):
         return True
-    return flags & (ENDED << side) != 0 and ts > state.endings[index].ended_ts[side]
+    return bool(flags & (ENDED << side) and ts > state.endings[index].ended_ts[side])
 
 
 @part
@@ -82,7 +91,7 @@ def turn_away(state: State, side: int, index: int, ts: int, row: int) -> bool:
 
 @part
 def follow_cluster(state: State, side: int, index: int, ts: int) -> None:
-    """A clustered stream leaves a value when its newest tuple has another one; a late tuple may prolong an earlier value."""
+    """A clustered stream leaves a value when its newest tuple has another one; a late tuple may prolong one."""
     ours = state.sides[side]
     left = NONE
     if ts >= ours.cluster_ts:
@@ -92,7 +101,7 @@ def follow_cluster(state: State, side: int, index: int, ts: int) -> None:
     elif ours.cluster != index:
         left = index
     if left >= 0:
-        leave_cluster(state, side, left)
+        leave_cluster(state, side, left, ours.cluster_ts)
 
 
 @inlined
@@ -121,7 +130,9 @@ def store(state: State, side: int, index: int, ts: int, row: int, matched: bool)
         common.discarded += 1
     if value_over or expired or (settled and not ours.rows):
         if ours.preserved and not matched:
-            proof = ended_ts(state, 1 - side, index) if value_over else FOREVER
+            proof = other.end_ts
+            if value_over and common.forgets_by_punctuation:
+                proof = ended_ts(state, 1 - side, index)
             emit_unmatched(state, side, row, max(ts, min(proof, expiry) if expired else proof))
         return
     position = append_node(state, side, index, ts, row)
@@ -144,16 +155,16 @@ def pass_by(state: State, side: int, index: int, ts: int, row: int) -> None:
 
 
 @inlined
-def process_tuple(state: State, side: int, objects: Objects, i: int, known: int) -> None:
+def process_tuple(state: State, side: int, ts: int, code: int, status: int, row: int, known: int) -> None:
     """Invalidate, probe, store (PW-22 … PW-24). `known` is the value's I-Node, if there is one."""
-    ours, ts, status = state.sides[side], objects.ts[i], objects.status[i]
-    row = ours.base_row + i
+    ours = state.sides[side]
+    ours.tuples += 1
     if ts > ours.newest:
         ours.newest = ts
         advance(state, side)
     index = known
     if known < 0 and status & NULL_KEY == 0:
-        index = add_value(state, objects.code[i])
+        index = add_value(state, code)
     if breaks_promise(state, side, index, ts, status) and turn_away(state, side, index, ts, row):
         return
     ours.accepted += 1
@@ -179,13 +190,14 @@ def end_stream(state: State, side: int, ts: int) -> None:
     ours, heap = state.sides[side], state.pending[side]
     if ours.end_ts != FOREVER:
         return
+    ours.floor, ours.end_ts = FOREVER, ts
     for i in range(ours.n_pending):
         if not end_pending(state, side, heap[i].value, ts):
             heap[i].value = NONE
-    ours.floor, ours.end_ts = FOREVER, ts
     for index in range(state.common[0].n_values):
-        purge_value(state, 1 - side, index, ended_ts(state, side, index))
-        if state.values[index].flags & (EFFECT << (1 - side)):
+        proof = ended_ts(state, side, index) if state.common[0].forgets_by_punctuation else ts
+        purge_value(state, 1 - side, index, proof)
+        if awaits_output(state, 1 - side, index):
             propagate(state, 1 - side, index)
     advance(state, side)
     for i in range(ours.n_pending):
@@ -195,29 +207,30 @@ def end_stream(state: State, side: int, ts: int) -> None:
 
 
 @part
-def process_punctuation(state: State, side: int, objects: Objects, i: int) -> None:
-    """A punctuation that names one value, ends the stream, or moves its time on (PW-25, PW-27). Announced ones do not move time."""
-    ours, ts, kind = state.sides[side], objects.punctuation_ts[i], objects.punctuation_kind[i]
+def process_punctuation(state: State, side: int, ts: int, code: int, kind: int) -> None:
+    """A punctuation names one value, ends the stream, or moves its time on (PW-25). Announced ones do not move time."""
+    ours = state.sides[side]
+    ours.punctuations += 1
     if kind < ANNOUNCE_VALUE and ts > ours.newest:
         ours.newest = ts
         advance(state, side)
     if kind == END_VALUE or kind == ANNOUNCE_VALUE:
-        end_value(state, side, find_or_add(state, objects.punctuation_code[i]), ts)
+        end_value(state, side, find_or_add(state, code), ts)
     elif kind == SET_FLOOR:
-        ours.floor = max(ours.floor, objects.punctuation_code[i])
+        ours.floor = max(ours.floor, code)
         advance(state, side)
     elif kind == END_STREAM:
         end_stream(state, side, ts)
-    else:
+    elif kind != NO_ENDING:
         state.common[0].stopped_by = MET_RANGE
 
 
-@part
+@inlined
 def has_timer_room(state: State) -> bool:
     """Whether the buffers for punctuations can take what one object may bring."""
     common, a, b = state.common[0], state.sides[0], state.sides[1]
     deadlines = max(a.n_deadlines + a.n_pending, b.n_deadlines + b.n_pending)
-    return (
+    return bool(
         common.n_punctuations + common.n_values < state.punctuations.size
         and common.n_done + common.n_values + 1 < state.done.size
         and max(a.n_pending, b.n_pending) + 1 < state.pending.shape[1]
@@ -230,7 +243,7 @@ def has_timer_room(state: State) -> bool:
 def has_room(state: State, matches: int) -> bool:
     """Whether every buffer can take what one object may bring, everything leaving at once included."""
     common, a, b = state.common[0], state.sides[0], state.sides[1]
-    return (
+    return bool(
         common.n_pairs + matches <= state.pairs.shape[1]
         and a.length < a.ring_stop - a.ring_start
         and b.length < b.ring_stop - b.ring_start
@@ -255,33 +268,28 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
         index, matches = NONE, 0
         if is_punctuation:
             ts = left.punctuation_ts[i] if side == 0 else right.punctuation_ts[i]
+            code = left.punctuation_code[i] if side == 0 else right.punctuation_code[i]
+            kind = left.punctuation_kind[i] if side == 0 else right.punctuation_kind[i]
         else:
             ts = left.ts[i] if side == 0 else right.ts[i]
-            status = left.status[i] if side == 0 else right.status[i]
-            if status & NULL_KEY == 0:
-                index = find_value(state, left.code[i] if side == 0 else right.code[i])
+            code = left.code[i] if side == 0 else right.code[i]
+            kind = left.status[i] if side == 0 else right.status[i]
+            if kind & NULL_KEY == 0:
+                index = find_value(state, code)
                 matches = state.values[index].count[1 - side] if index >= 0 else 0
         common.seq = common.first_seq + at + 1
         if not has_room(state, matches):
             common.stopped_by = NEEDS_ROOM
             return at
         if ts > common.now:
-            if common.punctuated and not fire_all(state):
+            if anything_pending(state) and not fire_all(state):
                 common.stopped_by = RANGE_DUE
                 return at
             common.now = ts
         if is_punctuation:
-            state.sides[side].punctuations += 1
-            if side == 0:
-                process_punctuation(state, side, left, i)
-            else:
-                process_punctuation(state, side, right, i)
+            process_punctuation(state, side, ts, code, kind)
         else:
-            state.sides[side].tuples += 1
-            if side == 0:
-                process_tuple(state, side, left, i, index)
-            else:
-                process_tuple(state, side, right, i, index)
+            process_tuple(state, side, ts, code, kind, state.sides[side].base_row + i, index)
         if common.stopped_by != DONE:
             return at
     return stop
@@ -292,7 +300,7 @@ def finish_batch(state: State) -> int:
     """End of a batch: pending endings take effect, and what is expired is gone, whatever the order of arrival."""
     if not has_room(state, 0):
         return NEEDS_ROOM
-    if state.common[0].punctuated and not fire_all(state):
+    if anything_pending(state) and not fire_all(state):
         return RANGE_DUE
     for side in range(2):
         if state.sides[side].lateness:

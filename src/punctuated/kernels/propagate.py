@@ -1,8 +1,8 @@
 """Output punctuations: when a value that is over in an input is over in the output too (PW-08, PW-32, PJ-09).
 
-The paper hangs early propagation on a pointer of the value list's last T-Node, the punctuated ring (PW-34). Here a heap of
-deadlines stands in its place: it stays right when tuples arrive out of order, when the last tuple was never stored, and
-when a promise was broken (XD-08 … XD-10).
+The paper hangs early propagation on a pointer of the value list's last T-Node, the punctuated ring (PW-34). Here a
+heap of deadlines stands in its place: it stays right when tuples arrive out of order, when the last tuple was never
+stored, and when a promise was broken (XD-08 … XD-10).
 """
 
 from punctuated.kernels._jit import part
@@ -17,6 +17,7 @@ from punctuated.kernels.layout import (
     NEVER,
     OUT,
     OWN_STATE,
+    RECALLED,
     UNBOUNDED,
     State,
 )
@@ -26,7 +27,14 @@ from punctuated.kernels.purge import ended_ts, has_stored, purge_value
 @part
 def has_ended(state: State, side: int, index: int) -> bool:
     """Whether the side has ended a value, with effect."""
-    return state.values[index].flags & (EFFECT << side) != 0 or state.sides[side].end_ts != FOREVER
+    return bool(state.values[index].flags & (EFFECT << side) or state.sides[side].end_ts != FOREVER)
+
+
+@part
+def awaits_output(state: State, side: int, index: int) -> bool:
+    """Whether the side has ended a value by name, with effect, and the output has not been told yet."""
+    flags = state.values[index].flags
+    return bool(flags & (EFFECT << side) and flags & (OUT | RECALLED) == 0)
 
 
 @part
@@ -99,8 +107,7 @@ def meet_deadlines(state: State, side: int) -> None:
     while ours.n_deadlines and heap[0].time < watermark:
         ours.n_deadlines = pop_timer(heap, ours.n_deadlines)
         index = heap[ours.n_deadlines].value
-        flags = state.values[index].flags
-        if flags & OUT or flags & (EFFECT << side) == 0:
+        if not awaits_output(state, side, index):
             continue
         gone = state.endings[index].last_ts[side] + ours.forget_after
         if gone >= watermark:  # a tuple was accepted in spite of the punctuation

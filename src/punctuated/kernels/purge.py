@@ -27,13 +27,13 @@ def forget_tuple(state: State, side: int, position: int, ts: int) -> None:
 def ended_ts(state: State, side: int, index: int) -> int:
     """The time of the punctuation by which the side ended a value; the end of the stream ends all that is left."""
     if state.values[index].flags & (EFFECT << side):
-        return state.endings[index].ended_ts[side]
-    return state.sides[side].end_ts
+        return int(state.endings[index].ended_ts[side])
+    return int(state.sides[side].end_ts)
 
 
 @part
 def purge_value(state: State, side: int, index: int, ts: int) -> None:
-    """Forget all tuples of a value on this side, because the other stream ended it at `ts` (PW-31: the ring keeps the shells)."""
+    """Forget a side's tuples of a value, because the other stream ended it at `ts`; the ring keeps shells (PW-31)."""
     ours, other, common, value = state.sides[side], state.sides[1 - side], state.common[0], state.values[index]
     position = value.head[side]
     while value.count[side] > 0:

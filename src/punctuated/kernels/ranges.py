@@ -2,8 +2,16 @@
 
 from punctuated.kernels._jit import in_place
 from punctuated.kernels.endings import note_ending, purge_for_ending
-from punctuated.kernels.layout import EFFECT, OUT, Ints, State
+from punctuated.kernels.layout import EFFECT, OUT, Bytes, Ints, State
 from punctuated.kernels.propagate import finish_value, has_ended, propagate
+from punctuated.kernels.purge import has_stored
+
+
+@in_place
+def mark_stored(state: State, indices: Ints, stored: Bytes) -> None:
+    """Which of these values have a tuple in the state of either side."""
+    for i in range(indices.size):
+        stored[i] = has_stored(state, 0, indices[i]) or has_stored(state, 1, indices[i])
 
 
 @in_place

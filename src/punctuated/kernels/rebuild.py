@@ -67,7 +67,7 @@ def last_needed(state: State, side: int, index: int) -> bool:
     if not ours.tracks_last or ours.rows or last == NEVER:
         return False
     gone = last + ours.forget_after
-    return ours.forget_after == UNBOUNDED or ours.watermark <= gone or other.watermark <= gone
+    return bool(ours.forget_after == UNBOUNDED or min(ours.watermark, other.watermark) <= gone)
 
 
 @part
@@ -77,10 +77,10 @@ def is_needed(state: State, index: int) -> bool:
     if value.count[0] or value.count[1]:
         return True
     if value.flags & OUT:
-        return value.flags & ARCHIVED == 0
+        return bool(value.flags & ARCHIVED == 0)
     if value.flags & ENDED_ANY and value.flags & RECALLED == 0:
         return True
-    return state.common[0].punctuated and (last_needed(state, 0, index) or last_needed(state, 1, index))
+    return bool(state.common[0].punctuated) and (last_needed(state, 0, index) or last_needed(state, 1, index))
 
 
 @kernel

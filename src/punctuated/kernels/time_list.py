@@ -1,4 +1,4 @@
-"""The time list: a ring of T-Nodes in arrival order, newest at the tail (PW-15), and the value lists through it (PW-16)."""
+"""The time list, a ring of T-Nodes in arrival order (PW-15), and the value lists through it (PW-16)."""
 
 from punctuated.kernels._jit import inlined
 from punctuated.kernels.layout import NONE, State
@@ -13,6 +13,7 @@ def append_node(state: State, side: int, index: int, ts: int, row: int) -> int:
         position -= ours.ring_stop - ours.ring_start
     ours.length += 1
     ours.live += 1
+    ours.appended += 1
     node = state.nodes[position]
     node.ts, node.next, node.value, node.row, node.mark = ts, NONE, index, row, 0
     value = state.values[index]
@@ -24,7 +25,7 @@ def append_node(state: State, side: int, index: int, ts: int, row: int) -> int:
     value.count[side] += 1
     if state.seq.size:
         state.seq[position] = ours.accepted
-    return position
+    return int(position)
 
 
 @inlined

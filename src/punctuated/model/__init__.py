@@ -1,0 +1,1 @@
+"""The vocabulary: plain data that everything else speaks."""

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from punctuated.errors import PatternError
-from punctuated.model.pattern import Constant, Empty, OneOf, Pattern, Range, Wildcard
+from punctuated.model.pattern import WILDCARD, Constant, Empty, OneOf, Pattern, Range, Wildcard, combine
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,6 @@ class Kind(Enum):
 def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str], time: str) -> Kind:
     """What a punctuation of a stream with these columns ends.
 
-    >>> from punctuated.model.pattern import WILDCARD
     >>> classify([Constant(180), WILDCARD], ["item_id", "ts"], ["item_id"], "ts")
     <Kind.VALUES: 'values'>
     >>> classify([WILDCARD, Range(high=9)], ["item_id", "ts"], ["item_id"], "ts")
@@ -48,7 +47,7 @@ def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[
     """
     by_column = dict(zip(columns, patterns, strict=True))
     restricted = {column for column, pattern in by_column.items() if not isinstance(pattern, Wildcard)}
-    if any(isinstance(pattern, Empty) for pattern in patterns):
+    if any(isinstance(combine(pattern, WILDCARD), Empty) for pattern in patterns):  # `(3,4)` is empty too
         return Kind.NOTHING
     if not restricted:
         return Kind.END

@@ -97,7 +97,9 @@ def parse_duration(duration: Duration) -> int:
 def _parse_text(text: str) -> int:
     lowered = text.strip().lower()
     if not lowered or _TERM.sub("", lowered).strip(" ,"):
-        raise WindowError(f"cannot read the duration {text!r}; write a number and a unit, such as '12 hours' or '500 ms'")
+        raise WindowError(
+            f"cannot read the duration {text!r}; write a number and a unit, such as '12 hours' or '500 ms'"
+        )
     return sum(_term_us(text, amount, unit) for amount, unit in _TERM.findall(lowered))
 
 

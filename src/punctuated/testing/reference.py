@@ -239,10 +239,8 @@ class Reference:
         self._evict(ours, new)
         if ours.spec.unique and not new.has_null:
             self._end_value(ours, new.key, ts, at_once=True)
-        if ts >= ours.cluster[0]:
-            ours.cluster = ts, new.key
-        if not new.has_null:
-            ours.clusters.add(new.key)
+        if ours.spec.clustered:
+            self._follow_cluster(ours, new)
 
     def _breaks_promise(self, ours: Stream, new: Accepted) -> bool:
         if new.ts < ours.floor:
@@ -292,9 +290,10 @@ class Reference:
 
     def _store(self, ours: Stream, new: Accepted) -> None:
         other = self._other(ours)
+        proofs = self._proofs(ours, new)
+        new.has_place = not proofs
         if new.matched and ours.side is LEFT and self.spec.how in (JoinType.SEMI, JoinType.ANTI):
             return
-        proofs = self._proofs(ours, new)
         if not proofs:
             ours.stored.append(new)
             return
@@ -306,8 +305,10 @@ class Reference:
         window = ours.spec.window
         if not isinstance(window, CountWindow):
             return
-        queue = [each for each in ours.accepted if each.key == new.key] if window.per_key else ours.accepted
-        if len(queue) <= window.n:
+        queue = ours.accepted
+        if window.per_key:
+            queue = [each for each in ours.accepted if each.key == new.key and each.has_place]
+        if (window.per_key and not new.has_place) or len(queue) <= window.n:
             return
         evicted = queue[-window.n - 1]
         if evicted in ours.stored:
@@ -398,10 +399,14 @@ class Reference:
 
     def _ended_with_effect(self, ours: Stream, key: Key) -> int | None:
         """The `p.ts` of the ending in effect, if there is one: by name, else by range, else by the stream's end."""
+        punctuated = self._punctuated_with_effect(ours, key)
+        return ours.ended_at if punctuated is None else punctuated
+
+    def _punctuated_with_effect(self, ours: Stream, key: Key) -> int | None:
         in_effect = [ending for ending in self._endings(ours, key) if ending.in_effect]
         named = [ending.ts for ending in in_effect if not isinstance(ending, RangeEnding)]
         by_range = [ending.ts for ending in in_effect if isinstance(ending, RangeEnding)]
-        return min(named or by_range, default=ours.ended_at)
+        return min(named or by_range, default=None)
 
     def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False) -> None:
         if self._put_in_effect(ours, key, ts, at_once):
@@ -424,16 +429,31 @@ class Reference:
         if self.spec.algorithm.by_punctuation:
             self._purge_or_wait(ours, key)
 
+    def _follow_cluster(self, ours: Stream, new: Accepted) -> None:
+        """The newest tuple says which value the stream is at; all others have been left."""
+        ts, key = ours.cluster
+        if new.ts >= ts:
+            ours.cluster = new.ts, new.key
+        left = key if new.ts >= ts and key != new.key else new.key if new.ts < ts and key != new.key else None
+        if left is not None and None not in left:
+            ours.left.append((int(ours.cluster[0]), left))
+
     def _end_clusters(self, ours: Stream) -> None:
-        over = [key for key in ours.clusters if key != ours.cluster[1] and ours.wm > ours.last[key]]
-        for key in sorted(over, key=lambda key: (ours.last[key], key)):
-            ours.clusters.remove(key)
-            self._end_value(ours, key, ours.last[key], at_once=True)
+        while ready := [each for each in ours.left if each[0] <= ours.wm]:
+            ours.left.remove(first := min(ready))
+            key = first[1]
+            if key == ours.cluster[1] or key not in ours.last:
+                continue
+            if ours.last[key] < ours.wm:
+                self._end_value(ours, key, ours.last[key], at_once=True)
+            else:
+                ours.left.append((ours.last[key] + 1, key))
 
     def _end_stream(self, ours: Stream, ts: int) -> None:
         pending = [k for k, v in self.values.items() if ours.side in v.endings and not v.endings[ours.side].in_effect]
         before = ours.wm
         ours.floor = math.inf
+        ours.left = []
         ended = [key for key in sorted(pending) if self._put_in_effect(ours, key, ts, at_once=True)]
         ours.ended_at = ts
         other = self._other(ours)
@@ -441,7 +461,8 @@ class Reference:
             self.out.purged += 1
             self._drop(other, kept)
         for key in sorted(self.values):
-            self._may_be_punctuated(key, ended_by=ours if key in ended else None)
+            if key in ended or self._punctuated_with_effect(other, key) is not None:
+                self._may_be_punctuated(key, ended_by=ours if key in ended else None)
         self._advance(ours, before)
 
     # Range endings
@@ -519,7 +540,7 @@ class Reference:
         if self.spec.algorithm.propagation is not Propagation.EARLY:
             return None
         for ours in self.streams:
-            p_ts = self._ended_with_effect(ours, key)
+            p_ts = self._punctuated_with_effect(ours, key)
             if p_ts is not None and not self._preserves(self._other(ours)):
                 gone = self._gone_since(ours, key, just_ended=ours is ended_by)
                 if gone is not None:
@@ -538,7 +559,9 @@ class Reference:
             return end + 1 if self._other(ours).wm > end else None
         if isinstance(window, CountWindow) and not window.per_key:
             place = max(place for place, each in enumerate(ours.accepted) if each.key == key) + window.n
-            return max(last, ours.accepted[place].ts) if place < len(ours.accepted) else None
+            if place >= len(ours.accepted):
+                return None
+            return -math.inf if just_ended else max(last, ours.accepted[place].ts)
         return None
 
     def _own_state(self, key: Key, ours: Stream | None) -> tuple[int, str] | None:

@@ -22,6 +22,10 @@ def forget_punctuations(join: "Reference") -> int:
     entries = sorted([*_value_entries(join), *_other_entries(join)], key=lambda entry: entry.age)
     surplus = entries[: max(0, len(entries) - join.spec.max_punctuations)]
     for entry in surplus:
+        for key in entry.members:
+            if key in join.values and join.values[key].punctuated:
+                for stream in join.streams:
+                    stream.last.pop(key, None)
         join.values = {key: value for key, value in join.values.items() if key not in entry.members}
         join.output_ranges = [each for each in join.output_ranges if each not in entry.members]
         for stream in join.streams:
@@ -39,12 +43,17 @@ def _value_entries(join: "Reference") -> list[Entry]:
             run.age = max(run.age[0], value.touched), 0, run.members[0]
         else:
             entries.append(Entry((value.touched, 0, key), [key]))
+    for entry in entries:
+        for key in entry.members:
+            join.values[key].touched = entry.age[0]  # a run has one age, also when it is cut later
     return entries
 
 
 def _extends_run(join: "Reference", previous: Key, key: Key) -> bool:
-    """Whether both values are punctuated in the output, consecutive integers, and ended by the same streams."""
+    """Whether both are punctuated in the output, consecutive integers, and ended with effect by the same streams."""
     one, two = join.values[previous], join.values[key]
+    if not all(ending.in_effect for value in (one, two) for ending in value.endings.values()):
+        return False
     is_integer = len(key) == 1 and type(key[0]) is int if join.integer_key is None else join.integer_key
     alike = one.punctuated and two.punctuated and one.endings.keys() == two.endings.keys()
     return is_integer and alike and bool(previous[0] + 1 == key[0])

@@ -1,7 +1,6 @@
 """The oracle's own few lines on patterns (PW-01), so that it shares none with the code it judges.
 
-A null is matched by `*` alone. Emptiness and covering are judged by the bounds: `(2, 3)` is not empty, though no
-integer lies in it.
+A null is matched by `*` alone. Integers are discrete: `(2, 3)` is empty.
 """
 
 from collections.abc import Sequence
@@ -37,6 +36,7 @@ def listed(pattern: Constant | OneOf) -> tuple[Any, ...]:
 def is_empty(pattern: Pattern) -> bool:
     """Whether the pattern can match nothing."""
     if isinstance(pattern, Range) and pattern.low is not None and pattern.high is not None:
+        pattern = _tight(pattern)
         closed = pattern.low_closed and pattern.high_closed
         return bool(pattern.low > pattern.high or (pattern.low == pattern.high and not closed))
     return isinstance(pattern, Empty)
@@ -68,6 +68,19 @@ def _below_high(bounds: Range, value: Any) -> bool:
     return bool(bounds.high is None or value < bounds.high or (bounds.high_closed and value == bounds.high))
 
 
+def _tight(bounds: Range) -> Range:
+    """The same integers with closed bounds."""
+    low, high = bounds.low, bounds.high
+    low_up = isinstance(low, int) and not bounds.low_closed
+    high_down = isinstance(high, int) and not bounds.high_closed
+    return Range(
+        low + 1 if low_up else low,
+        high - 1 if high_down else high,
+        low_closed=bounds.low_closed or low_up,
+        high_closed=bounds.high_closed or high_down,
+    )
+
+
 def _enumerate(values: list[Any]) -> Pattern:
     if not values:
         return EMPTY
@@ -75,6 +88,7 @@ def _enumerate(values: list[Any]) -> Pattern:
 
 
 def _intersect_ranges(one: Range, two: Range) -> Pattern:
+    one, two = _tight(one), _tight(two)
     lows = [(r.low, not r.low_closed) for r in (one, two) if r.low is not None]
     highs = [(r.high, r.high_closed) for r in (one, two) if r.high is not None]
     low, low_open = max(lows, default=(None, False))

@@ -86,6 +86,7 @@ class Accepted:
     ts: int
     key: Key
     matched: bool = False
+    has_place: bool = False  # in a count window per key
 
     @property
     def has_null(self) -> bool:
@@ -153,7 +154,7 @@ class Stream:
         self.ranges: list[RangeEnding] = []
         self.promises: list[Promise] = []
         self.cluster: tuple[float, Key | None] = (-math.inf, None)
-        self.clusters: set[Key] = set()  # values that clustered() may still end
+        self.left: list[tuple[int, Key]] = []  # values that a clustered stream has left, and since when
 
     @property
     def wm(self) -> float:

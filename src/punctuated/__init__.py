@@ -1,0 +1,75 @@
+"""Punctuated: stream joins that know when a key is done.
+
+import punctuated as pt
+
+auctions = pt.stream(auction_table, name="A", key="item_id", time="opened_at",
+                         window="12 hours", punctuations=pt.unique())
+bids = pt.stream(bid_table, name="B", key="item_id", time="bid_at", punctuations=pt.when("closed"))
+counts = pt.join(auctions, bids).group_by("item_id").agg(n=pt.count())
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from punctuated import streams
+from punctuated.api.joined import Join, join
+from punctuated.api.sources import clustered, endings, rows_with, unique, when
+from punctuated.api.stream import Stream, stream
+from punctuated.errors import (
+    AggregateError,
+    AlgorithmError,
+    ColumnError,
+    LateGroupsWarning,
+    PatternError,
+    PredicateError,
+    PromiseBroken,
+    PunctuatedError,
+    SnapshotError,
+    StreamError,
+    UnboundedStateWarning,
+    WindowError,
+)
+from punctuated.model.aggregate import count, first, last, max, mean, min, sum
+from punctuated.model.predicate import left, right
+from punctuated.model.window import between, rows
+
+try:
+    __version__ = version("punctuated")
+except PackageNotFoundError:  # run from a source tree that is not installed
+    __version__ = "0.0.0"
+
+__all__ = [
+    "AggregateError",
+    "AlgorithmError",
+    "ColumnError",
+    "Join",
+    "LateGroupsWarning",
+    "PatternError",
+    "PredicateError",
+    "PromiseBroken",
+    "PunctuatedError",
+    "SnapshotError",
+    "Stream",
+    "StreamError",
+    "UnboundedStateWarning",
+    "WindowError",
+    "__version__",
+    "between",
+    "clustered",
+    "count",
+    "endings",
+    "first",
+    "join",
+    "last",
+    "left",
+    "max",
+    "mean",
+    "min",
+    "right",
+    "rows",
+    "rows_with",
+    "stream",
+    "streams",
+    "sum",
+    "unique",
+    "when",
+]

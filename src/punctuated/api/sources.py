@@ -1,0 +1,92 @@
+"""Where a stream's punctuations come from: what `punctuations=` takes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from punctuated.errors import StreamError
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source, or several joined with `|`."""
+
+    def __or__(self, other: "Source") -> "Source":
+        if not isinstance(other, Source):
+            raise StreamError(f"{other!r} is not a source of punctuations; use pt.unique(), pt.when(…) and the like")
+        return Sources((*parts(self), *parts(other)))
+
+
+@dataclass(frozen=True)
+class Sources(Source):
+    """Several sources."""
+
+    each: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class Unique(Source):
+    """Every key comes once."""
+
+
+@dataclass(frozen=True)
+class Clustered(Source):
+    """Tuples of a key come together."""
+
+
+@dataclass(frozen=True)
+class When(Source):
+    """A boolean column marks the last tuple of its key."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class RowsWith(Source):
+    """Rows with text in this column are punctuations."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class Endings(Source):
+    """A separate stream says which keys end, and when."""
+
+    data: Any
+    key: tuple[str, ...]
+    time: str
+
+
+def parts(source: Source | None) -> tuple[Source, ...]:
+    """The single sources in what `punctuations=` was given."""
+    if source is None:
+        return ()
+    if not isinstance(source, Source):
+        raise StreamError(
+            f"punctuations={source!r}: use pt.unique(), pt.clustered(), pt.when(…), pt.rows_with(…) or pt.endings(…)"
+        )
+    return source.each if isinstance(source, Sources) else (source,)
+
+
+def unique() -> Source:
+    """Every key comes once: a key is over with its first tuple (PW-13)."""
+    return Unique()
+
+
+def clustered() -> Source:
+    """Tuples of a key come together: a key is over once the stream has gone on to another one (PW-13)."""
+    return Clustered()
+
+
+def when(column: str) -> Source:
+    """A boolean column is true on the last tuple of its key."""
+    return When(column)
+
+
+def rows_with(column: str) -> Source:
+    """Rows with text in this column are punctuations, a pattern per other column: `<180,*>`, `<[10,20),*>`."""
+    return RowsWith(column)
+
+
+def endings(data: Any, *, key: str | list[str] | tuple[str, ...], time: str) -> Source:
+    """Another table or stream names keys that end, and when; the time may lie in the future."""
+    return Endings(data, (key,) if isinstance(key, str) else tuple(key), time)

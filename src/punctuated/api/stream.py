@@ -1,0 +1,192 @@
+"""`pt.stream`: a table or DataFrame together with what it promises."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from punctuated.api.sources import Clustered, Endings, RowsWith, Source, Unique, When, parts
+from punctuated.errors import ColumnError, StreamError
+from punctuated.model.spec import OnViolation, StreamSpec
+from punctuated.model.times import is_time, to_microseconds
+from punctuated.model.window import Duration, Window, as_window, parse_duration
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A declared stream. Its data come in batches; a table is one batch."""
+
+    batches: tuple[pa.Table, ...] = field(repr=False)
+    spec: StreamSpec
+    pattern_column: str | None = None
+    endings: tuple[Endings, ...] = field(default=(), repr=False)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the tuples, without the one that carries patterns."""
+        return pa.schema([self.batches[0].schema.field(name) for name in self.spec.columns])
+
+
+def stream(
+    data: pa.Table | Sequence[pa.Table],
+    *,
+    key: str | Sequence[str],
+    time: str,
+    name: str | None = None,
+    window: Window | Duration = None,
+    punctuations: Source | None = None,
+    lateness: Duration = 0,
+    max_ahead: Duration | None = None,
+    on_violation: str = "reject",
+    order: str | None = None,
+) -> Stream:
+    """Declare a stream: what its key and time are, how long its tuples matter, and when a key is over.
+
+    Args:
+        data: A `pyarrow.Table`, or a list of them, which are then processed as batches in this order.
+        key: The join key: a column or several.
+        time: The column of event times: a timestamp, or an integer in microseconds.
+        name: The stream's name in `rejected` and in messages.
+        window: How long a tuple stays joinable for later tuples of the other stream: a duration such as "12 hours",
+            `pt.between(…)`, `pt.rows(…)`, or None for ever.
+        punctuations: What says that a key is over: `pt.unique()`, `pt.clustered()`, `pt.when(…)`, `pt.rows_with(…)`,
+            `pt.endings(…)`, or several of them joined with `|`.
+        lateness: How far behind the newest tuple another one may come.
+        max_ahead: How far ahead of the newest tuple another one may be, if that is bounded.
+        on_violation: What happens to a tuple that comes after its key is over: "reject", "fail" or "accept".
+        order: A column that orders tuples of equal times.
+
+    Example:
+        >>> bids = pa.table({"item": [1, 1], "at": [5, 9], "closed": [False, True]})
+        >>> import punctuated as pt
+        >>> pt.stream(bids, name="B", key="item", time="at", punctuations=pt.when("closed")).spec.key
+        ('item',)
+    """
+    batches = _as_batches(data)
+    schema = batches[0].schema
+    keys = (key,) if isinstance(key, str) else tuple(key)
+    sources = parts(punctuations)
+    pattern_column = _single(sources, RowsWith)
+    flag = _single(sources, When)
+    columns = tuple(column for column in schema.names if column != pattern_column)
+    shown = name or "?"
+    _check_columns(shown, schema, keys, time, flag, pattern_column, order)
+    for batch in batches:
+        to_microseconds(batch[time], time)
+    spec = StreamSpec(
+        name=name or "",
+        columns=columns,
+        key=keys,
+        time=time,
+        window=as_window(window),
+        lateness_us=parse_duration(lateness),
+        max_ahead_us=None if max_ahead is None else parse_duration(max_ahead),
+        on_violation=_policy(on_violation),
+        flag=flag,
+        unique=any(isinstance(source, Unique) for source in sources),
+        clustered=any(isinstance(source, Clustered) for source in sources),
+        order=order,
+        punctuated=bool(sources),
+    )
+    announced = tuple(source for source in sources if isinstance(source, Endings))
+    for source in announced:
+        _check_endings(shown, schema, keys, source)
+    return Stream(batches, spec, pattern_column, announced)
+
+
+def _as_batches(data: Any) -> tuple[pa.Table, ...]:
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    tables = (data,) if isinstance(data, pa.Table) else tuple(data) if isinstance(data, Iterable) else ()
+    if not tables or not all(isinstance(table, pa.Table) for table in tables):
+        raise StreamError(f"a stream needs a pyarrow.Table or a list of them, not {type(data).__name__}")
+    for table in tables[1:]:
+        if table.schema != tables[0].schema:
+            raise StreamError(f"the batches of a stream differ in their columns: {tables[0].schema} and {table.schema}")
+    return tables
+
+
+def _single(sources: Sequence[Source], kind: type[When] | type[RowsWith]) -> str | None:
+    columns = [source.column for source in sources if isinstance(source, kind)]
+    if len(columns) > 1:
+        raise StreamError(f"one column can be given to {kind.__name__}, not {', '.join(columns)}")
+    return columns[0] if columns else None
+
+
+def _policy(name: str) -> OnViolation:
+    try:
+        return OnViolation(name)
+    except ValueError:
+        raise StreamError(f"on_violation={name!r} is unknown; use 'reject', 'fail' or 'accept'") from None
+
+
+def _check_columns(
+    stream: str,
+    schema: pa.Schema,
+    key: tuple[str, ...],
+    time: str,
+    flag: str | None,
+    pattern: str | None,
+    order: str | None,
+) -> None:
+    if not key:
+        raise StreamError(f"stream {stream!r}: give at least one key column")
+    if len(set(schema.names)) < len(schema.names):
+        raise ColumnError(f"stream {stream!r} has two columns of the same name; rename one")
+    if len(set(key)) < len(key):
+        raise ColumnError(f"stream {stream!r}: the key names a column twice: {', '.join(key)}")
+    for name in (*key, time, flag, pattern, order):
+        if name is not None and name not in schema.names:
+            raise ColumnError(_unknown(stream, name, schema.names))
+    if not is_time(schema.field(time).type):
+        raise ColumnError(
+            f"stream {stream!r}: time column {time!r} is of type {schema.field(time).type}; "
+            "it must be a timestamp or an integer (microseconds)"
+        )
+    if flag is not None and not pa.types.is_boolean(schema.field(flag).type):
+        raise ColumnError(f"stream {stream!r}: when({flag!r}) needs a boolean column, not {schema.field(flag).type}")
+    if pattern is not None and not _is_text(schema.field(pattern).type):
+        raise ColumnError(
+            f"stream {stream!r}: rows_with({pattern!r}) needs a text column, not {schema.field(pattern).type}"
+        )
+    if pattern is not None and pattern in (*key, time, flag, order):
+        raise ColumnError(f"stream {stream!r}: {pattern!r} cannot carry patterns and be an attribute of the stream")
+
+
+def _is_text(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_null(dtype))
+
+
+def _unknown(stream: str, name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
+    return f"stream {stream!r} has no column {name!r}{hint}"
+
+
+def _check_endings(stream: str, schema: pa.Schema, key: tuple[str, ...], source: Endings) -> None:
+    batches = _as_batches(source.data)
+    if len(source.key) != len(key):
+        raise ColumnError(
+            f"stream {stream!r}: its endings name {len(source.key)} key columns, the stream has {len(key)}"
+        )
+    for name in (*source.key, source.time):
+        if name not in batches[0].column_names:
+            raise ColumnError(_unknown(f"endings of {stream}", name, batches[0].column_names))
+    for batch in batches:
+        to_microseconds(batch[source.time], source.time)
+    for ours, theirs in zip(key, source.key, strict=True):
+        wanted, given = schema.field(ours).type, batches[0].schema.field(theirs).type
+        if wanted != given and not _castable(given, wanted):
+            raise ColumnError(
+                f"stream {stream!r}: its endings have key {theirs!r} of type {given}, the stream {wanted}"
+            )
+
+
+def _castable(given: pa.DataType, wanted: pa.DataType) -> bool:
+    try:
+        pa.nulls(0, given).cast(wanted)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        return False
+    return bool(pa.types.is_integer(given) == pa.types.is_integer(wanted))

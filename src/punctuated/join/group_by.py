@@ -1,0 +1,221 @@
+"""Groups over the results of a join, each emitted once: when an output punctuation says that it is final (PW-40).
+
+Between batches only accumulators are kept, one row per open group.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from punctuated.errors import AggregateError
+from punctuated.join.intake import sortable
+from punctuated.join.keys import KeyCodec
+from punctuated.join.output import BatchResult
+from punctuated.join.pattern_match import match_columns
+from punctuated.model.aggregate import Aggregate
+
+_VALID = pc.CountOptions(mode="only_valid")
+_STRICT = pc.ScalarAggregateOptions(min_count=1)
+_AS_IS = pc.ScalarAggregateOptions(skip_nulls=False)
+_TIME = "\0ts"  # cannot clash with a user's column
+
+
+class GroupBy:
+    """Accumulates results batch by batch and gives out groups that are final."""
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        by: Sequence[str],
+        key: Sequence[str],
+        aggregates: Mapping[str, Aggregate],
+        codec: KeyCodec,
+    ) -> None:
+        """`schema` is that of the results, `key` names the join key's columns among them."""
+        self._by, self._key, self._aggregates, self._codec = list(by), list(key), dict(aggregates), codec
+        check_grouping(schema, self._by, self._aggregates)
+        self._finishes = set(key) <= set(by)
+        self._ordered = any(each.is_ordered for each in aggregates.values())
+        self._schema = schema.append(pa.field(_TIME, pa.int64()))
+        self._totals: pa.Table | None = None
+        self._earliest: pa.Table | None = None
+        self._latest: pa.Table | None = None
+
+    @property
+    def needs_times(self) -> bool:
+        return self._ordered
+
+    def process(self, batch: BatchResult) -> pa.Table:
+        """Take in what a batch brought; returns the groups that are final now."""
+        if batch.results:
+            self._accumulate(batch)
+        groups = self._finished()
+        if self._totals is None:
+            return groups
+        final = np.ones(len(self._totals), np.bool_) if batch.ended else self._covered(batch)
+        if not final.any():
+            return groups
+        groups = self._finish(final)
+        self._keep(~final)
+        return groups
+
+    # Accumulate
+
+    def _accumulate(self, batch: BatchResult) -> None:
+        results = pa.concat_tables(batch.results)
+        self._totals = self._merge_totals(self._partial(results))
+        if self._ordered:
+            timed = results.append_column(_TIME, pa.array(np.concatenate(batch.result_ts)))
+            candidates = [table for table in (self._earliest, self._latest, timed) if table is not None]
+            ordered = _by_time(pa.concat_tables([table.select(self._schema.names) for table in candidates]))
+            self._earliest, self._latest = self._pick(ordered, "first"), self._pick(ordered, "last")
+
+    def _partial(self, results: pa.Table) -> pa.Table:
+        calls: list[tuple[object, ...]] = [([], "count_all")]
+        names = ["\0rows"]
+        for name, each in self._aggregates.items():
+            for function, suffix in _PARTS[each.function]:
+                if each.column is not None:
+                    calls.append((each.column, function, _OPTIONS.get(function)))
+                    names.append(_part(name, suffix))
+        table = pa.TableGroupBy(results, self._by, use_threads=False).aggregate(calls)
+        return table.rename_columns([*self._by, *names])
+
+    def _merge_totals(self, partial: pa.Table) -> pa.Table:
+        if self._totals is None:
+            return partial
+        both = pa.concat_tables([self._totals, partial], promote_options="permissive")
+        calls = [(name, _merging(name), _STRICT) for name in partial.column_names[len(self._by) :]]
+        merged = pa.TableGroupBy(both, self._by, use_threads=False).aggregate(calls)
+        return merged.rename_columns(partial.column_names).cast(partial.schema)
+
+    def _pick(self, ordered: pa.Table, function: str) -> pa.Table:
+        others = [name for name in ordered.column_names if name not in self._by]
+        calls = [(name, function, _AS_IS) for name in others]
+        picked = pa.TableGroupBy(ordered, self._by, use_threads=False).aggregate(calls)
+        return picked.rename_columns([*self._by, *others])
+
+    # Finish
+
+    def _covered(self, batch: BatchResult) -> npt.NDArray[np.bool_]:
+        """Open groups whose join value an output punctuation of this batch has ended."""
+        assert self._totals is not None
+        covered = np.zeros(len(self._totals), np.bool_)
+        if not self._finishes or not batch.punctuations:
+            return covered
+        columns = [self._totals[name] for name in self._key]
+        said = pa.concat_tables([table.select(self._key) for table in batch.punctuations])
+        ended, single = self._codec.encode(said.columns)
+        codes, valid = self._codec.encode(columns)
+        covered |= np.isin(codes, ended[single]) & valid
+        for patterns in batch.ranges:
+            covered |= match_columns(patterns, columns)
+        return covered
+
+    def _finish(self, final: npt.NDArray[np.bool_]) -> pa.Table:
+        assert self._totals is not None
+        totals = self._totals.filter(pa.array(final))
+        columns = {name: totals[name] for name in self._by}
+        for name, each in self._aggregates.items():
+            columns[name] = self._value(totals, name, each)
+        return pa.table(columns)
+
+    def _value(self, totals: pa.Table, name: str, each: Aggregate) -> pa.ChunkedArray:
+        if each.column is None:
+            return totals["\0rows"]
+        if each.is_ordered:
+            source = self._earliest if each.function == "first" else self._latest
+            assert source is not None
+            return _in_order_of(totals, source, self._by, each.column)
+        if each.function == "mean":
+            total, n = totals[_part(name, "sum")], totals[_part(name, "count")]
+            return pc.divide(total.cast(pa.float64()), pc.if_else(pc.greater(n, 0), n, pa.scalar(None, n.type)))
+        return totals[_part(name, each.function)]
+
+    def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
+        assert self._totals is not None
+        self._totals = self._totals.filter(pa.array(kept)).combine_chunks()
+        for attribute in ("_earliest", "_latest"):
+            table = getattr(self, attribute)
+            if table is not None:
+                places = _places(self._totals, table, self._by)
+                setattr(self, attribute, table.take(pa.array(places)).combine_chunks())
+
+    def _finished(self) -> pa.Table:
+        """No group at all, with the right columns."""
+        nothing = pa.concat_tables([self._schema.empty_table()])
+        empty = self._partial(nothing.drop_columns([_TIME]))
+        columns = {name: empty[name] for name in self._by}
+        for name, each in self._aggregates.items():
+            if each.is_ordered and each.column is not None:
+                columns[name] = nothing[each.column]
+            else:
+                columns[name] = self._value(empty, name, each)
+        return pa.table(columns)
+
+
+_PARTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "count": (("count", "count"),),
+    "sum": (("sum", "sum"),),
+    "min": (("min", "min"),),
+    "max": (("max", "max"),),
+    "mean": (("sum", "sum"), ("count", "count")),
+    "first": (),
+    "last": (),
+}
+_OPTIONS = {"count": _VALID, "sum": _STRICT, "min": _STRICT, "max": _STRICT}
+
+
+def _part(name: str, function: str) -> str:
+    return f"{name}\0{function}"
+
+
+def _merging(name: str) -> str:
+    function = name.rpartition("\0")[2]
+    return function if function in ("min", "max") else "sum"
+
+
+def _by_time(table: pa.Table) -> pa.Table:
+    """Rows by (result time, columns from left to right)."""
+    names = [_TIME, *(name for name in table.column_names if name != _TIME)]
+    keyed = pa.table([sortable(table[name]) for name in names], names=[str(i) for i in range(len(names))])
+    order = pc.sort_indices(keyed, sort_keys=[(name, "ascending") for name in keyed.column_names])
+    return table.take(order)
+
+
+def _places(wanted: pa.Table, source: pa.Table, by: list[str]) -> npt.NDArray[np.int64]:
+    """Where in `source` the groups of `wanted` are; both have each group once."""
+    stacked = pa.concat_tables([source.select(by), wanted.select(by)])
+    numbered = stacked.append_column(_TIME, pa.array(np.arange(len(stacked))))
+    firsts = pa.TableGroupBy(numbered, by, use_threads=False).aggregate([(_TIME, "min"), (_TIME, "max")])
+    low, high = (np.asarray(firsts[f"{_TIME}_{end}"]) for end in ("min", "max"))
+    places = np.empty(len(wanted), np.int64)
+    found = high >= len(source)
+    places[high[found] - len(source)] = low[found]
+    return places
+
+
+def _in_order_of(totals: pa.Table, source: pa.Table, by: list[str], column: str) -> pa.ChunkedArray:
+    return source[column].take(pa.array(_places(totals, source, by)))
+
+
+def check_grouping(schema: pa.Schema, by: Sequence[str], aggregates: Mapping[str, Aggregate]) -> None:
+    """Raise if a grouping or an aggregate names a column that the results lack, or cannot be computed."""
+    if not by:
+        raise AggregateError("group_by() needs at least one column of the results")
+    if not aggregates:
+        raise AggregateError("agg() needs at least one aggregate, such as n=pt.count()")
+    wanted = [*by, *(each.column for each in aggregates.values() if each.column is not None)]
+    for name in wanted:
+        if name not in schema.names:
+            raise AggregateError(f"the results have no column {name!r}; they have: {', '.join(schema.names)}")
+    for name, each in aggregates.items():
+        if name in by:
+            raise AggregateError(f"the aggregate {name!r} has the name of a grouping column; give it another one")
+        if each.function in ("sum", "mean") and each.column is not None:
+            dtype = schema.field(each.column).type
+            if not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)):
+                raise AggregateError(f"{each.function}({each.column!r}): the column is of type {dtype}, not a number")

@@ -1,0 +1,54 @@
+"""Aggregates over the results of a join, by group."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Function = Literal["count", "sum", "min", "max", "mean", "first", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One function over one result column; `count` without a column counts rows."""
+
+    function: Function
+    column: str | None = None
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of the results matters."""
+        return self.function in ("first", "last")
+
+
+def count(column: str | None = None) -> Aggregate:
+    """Number of rows, or of non-null values of a column."""
+    return Aggregate("count", column)
+
+
+def sum(column: str) -> Aggregate:
+    """Sum of a column; null if all its values are."""
+    return Aggregate("sum", column)
+
+
+def min(column: str) -> Aggregate:
+    """Smallest value of a column."""
+    return Aggregate("min", column)
+
+
+def max(column: str) -> Aggregate:
+    """Largest value of a column."""
+    return Aggregate("max", column)
+
+
+def mean(column: str) -> Aggregate:
+    """Mean of a column."""
+    return Aggregate("mean", column)
+
+
+def first(column: str) -> Aggregate:
+    """Value in the earliest result, by result time, then by the row's columns from left to right."""
+    return Aggregate("first", column)
+
+
+def last(column: str) -> Aggregate:
+    """Value in the latest result, by result time, then by the row's columns from left to right."""
+    return Aggregate("last", column)

@@ -1,0 +1,128 @@
+"""What a join will do, in words: the plan, what bounds each state, and what to expect of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from punctuated.model.algorithm import Propagation
+from punctuated.model.side import LEFT, Side
+from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.plan.estimate import pwjoin_state, window_state
+
+
+@dataclass(frozen=True)
+class StreamStatistics:
+    """What is known of a stream's data."""
+
+    tuples: int
+    seconds: float
+    distinct_values: int
+    punctuations: int
+
+    @property
+    def rate(self) -> float:
+        return self.tuples / self.seconds if self.seconds > 0 else float(self.tuples)
+
+    @property
+    def punctuation_rate(self) -> float:
+        return self.punctuations / self.seconds if self.seconds > 0 else 0.0
+
+
+_RULES = {
+    Propagation.NONE: "none",
+    Propagation.REGULAR: "when both streams have ended a value (PW-08)",
+    Propagation.EARLY: "when both streams have ended a value (PW-08), or its last tuple has left the window (PW-32)",
+    Propagation.OWN_STATE: "when both streams have ended a value (PW-08), or the ending one stores none of it (PJ-09)",
+}
+
+
+def explain(spec: JoinSpec, statistics: Sequence[StreamStatistics], where: str | None) -> str:
+    """The plan as text."""
+    keys = ", ".join(f"{a} = {b}" for a, b in zip(spec.left.key, spec.right.key, strict=True))
+    lines = [f"{_title(spec.how)} join of {spec.left.name} and {spec.right.name} on {keys}"]
+    if where is not None:
+        lines.append(f"  where {where}")
+    lines.append(f"  algorithm: {spec.algorithm.name}, purge {_purge(spec)}")
+    for side in Side:
+        lines += _describe(spec, side, statistics)
+    lines.append(f"  output punctuations: {_RULES[spec.algorithm.propagation]}")
+    return "\n".join(lines)
+
+
+def _title(how: JoinType) -> str:
+    outer = how in (JoinType.LEFT, JoinType.RIGHT, JoinType.FULL)
+    return f"{how.value} outer" if outer else how.value
+
+
+def _purge(spec: JoinSpec) -> str:
+    if not spec.algorithm.by_punctuation:
+        return "by window only" if spec.algorithm.by_window else "never"
+    return "at every punctuation" if spec.purge_threshold == 1 else f"at every {spec.purge_threshold} punctuations"
+
+
+def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]) -> list[str]:
+    stream, ours = spec.streams[side], statistics[side]
+    return [
+        f"  {'left' if side == LEFT else 'right'} {stream.name}: {describe_window(stream)}, "
+        f"lateness {_seconds(stream.lateness_us)}, punctuations from {describe_sources(stream)}",
+        f"    {ours.tuples:,} tuples at {ours.rate:,.1f}/s, {ours.distinct_values:,} values, "
+        f"{ours.punctuations:,} punctuations",
+        f"    state: {_bound(spec, side)}; about {_state(spec, side, statistics):,.0f} tuples",
+    ]
+
+
+def describe_window(stream: StreamSpec) -> str:
+    """A window in words."""
+    window = stream.window
+    if isinstance(window, CountWindow):
+        per = " of each key" if window.per_key else ", in one bucket"
+        return f"last {window.n:,} tuples{per}"
+    if isinstance(window, TimeWindow):
+        start = f"{_seconds(window.offset_us)} to " if window.offset_us else ""
+        return f"window {start}{_seconds(window.span_us)}"
+    return "no window"
+
+
+def describe_sources(stream: StreamSpec) -> str:
+    """Where punctuations come from, in words."""
+    said = [f"flag {stream.flag!r}"] if stream.flag is not None else []
+    said += ["unique keys"] if stream.unique else []
+    said += ["clustered keys"] if stream.clustered else []
+    return ", ".join(said) or ("rows or endings" if stream.punctuated else "nowhere")
+
+
+def _seconds(us: int) -> str:
+    return f"{us / 1e6:g} s"
+
+
+def _bound(spec: JoinSpec, side: Side) -> str:
+    """The proofs by which this side's tuples are forgotten."""
+    stream, other, algorithm = spec.streams[side], spec.streams[side.other], spec.algorithm
+    proofs = []
+    if isinstance(stream.window, CountWindow):
+        proofs.append("its count window")
+    if isinstance(stream.window, TimeWindow) and algorithm.by_window:
+        proofs.append(f"its window as {other.name} goes on")
+    if other.punctuated and algorithm.by_punctuation:
+        proofs.append(f"{other.name}'s punctuations")
+    return "bounded by " + " and ".join(proofs) if proofs else f"unbounded until {other.name} ends"
+
+
+def is_unbounded(spec: JoinSpec, side: Side) -> bool:
+    """Whether nothing but the end of the other stream bounds a side's state."""
+    return _bound(spec, side).startswith("unbounded")
+
+
+def _state(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]) -> float:
+    """Tuples to expect in the state, by Eq. (1) of the PWJoin paper."""
+    stream, ours, other = spec.streams[side], statistics[side], statistics[side.other]
+    window = stream.window
+    if isinstance(window, CountWindow):
+        groups = max(1, ours.distinct_values) if window.per_key else 1
+        return float(min(ours.tuples, window.n * groups))
+    windowed = isinstance(window, TimeWindow) and spec.algorithm.by_window
+    seconds = window.span_us / 1e6 if windowed and isinstance(window, TimeWindow) else ours.seconds
+    seconds = min(seconds, ours.seconds)
+    if not spec.algorithm.by_punctuation or not spec.streams[side.other].punctuated:
+        return window_state(ours.rate, seconds)
+    return pwjoin_state(ours.rate, seconds, other.punctuation_rate, ours.seconds, ours.distinct_values)

@@ -1,0 +1,31 @@
+"""Plain objects as Arrow tables: what the oracle is given, in the form that operators are given."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.model.batch import StreamBatch
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.spec import StreamSpec
+from punctuated.model.tuples import Row
+
+
+def stream_schema(spec: StreamSpec) -> pa.Schema:
+    """Integers throughout, but for the flag column."""
+    return pa.schema([(name, pa.bool_() if name == "f" else pa.int64()) for name in spec.columns])
+
+
+def as_batch(spec: StreamSpec, objects: Sequence[Row | Punctuation]) -> StreamBatch:
+    """One stream's share of a batch."""
+    rows = [each.values for each in objects if isinstance(each, Row)]
+    punctuations = tuple(each for each in objects if isinstance(each, Punctuation))
+    schema = stream_schema(spec)
+    columns = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]
+    is_row = np.array([isinstance(each, Row) for each in objects], np.bool_)
+    return StreamBatch(
+        pa.table(columns, schema=schema),
+        punctuations=punctuations,
+        row_positions=np.flatnonzero(is_row),
+        punctuation_positions=np.flatnonzero(~is_row),
+    )

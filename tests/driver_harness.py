@@ -1,0 +1,74 @@
+"""Runs the driver on the strategies' cases, in several ways, and observes it in the oracle's terms."""
+
+import json
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from punctuated.join.driver import JoinDriver
+from punctuated.join.output import BatchResult, Where
+from punctuated.model.pattern_text import parse_punctuation
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.testing.checks import Observed, extent
+from punctuated.testing.strategies import Batch
+from punctuated.testing.tables import as_batch, stream_schema
+
+Continue = Callable[[JoinDriver], JoinDriver]
+
+
+def new_driver(spec: JoinSpec, where: Where | None = None, hash_bits: int = 64) -> JoinDriver:
+    schemas = stream_schema(spec.left), stream_schema(spec.right)
+    return JoinDriver(spec, schemas, [pa.int64()], where=where, with_times=True, hash_bits=hash_bits)
+
+
+def run(
+    spec: JoinSpec, batches: Sequence[Batch], driver: JoinDriver | None = None, between: Continue | None = None
+) -> list[Observed]:
+    """What each batch brings, the end included; `between` may exchange the driver after each batch."""
+    driver = driver or new_driver(spec)
+    seen = []
+    for left, right in batches:
+        seen.append(observe(driver, driver.process(as_batch(spec.left, left), as_batch(spec.right, right))))
+        driver = between(driver) if between is not None else driver
+    return [*seen, observe(driver, driver.end())]
+
+
+def observe(driver: JoinDriver, batch: BatchResult) -> Observed:
+    spec = driver.spec
+    left, right = driver.state.sides["live"].tolist()
+    seen = Observed(stored=(left, right), forgotten=driver.memory.forgotten)
+    for table, times in zip(batch.results, batch.result_ts, strict=True):
+        for row, ts in zip(table.to_pylist(), times.tolist(), strict=True):
+            _count_row(seen, spec, row, ts)
+    for table in batch.punctuations:
+        for row in table.to_pylist():
+            patterns = parse_punctuation(row["pattern"], [pa.int64()])
+            key, covered = (None, extent(patterns)) if row["k"] is None else ((row["k"],), None)
+            seen.punctuations[key, covered, row["ts"], row["reason"]] += 1
+    for table in batch.rejected:
+        for row in table.to_pylist():
+            seen.rejected[row["stream"] == spec.left.name, tuple(json.loads(row["row"]).values()), row["reason"]] += 1
+    return seen
+
+
+def _count_row(seen: Observed, spec: JoinSpec, row: dict[str, object], ts: int) -> None:
+    """A result row in terms of its tuples; a side is absent if its time is null."""
+    one_sided = spec.how in (JoinType.SEMI, JoinType.ANTI)
+    left, right = (_tuple_of(spec, side, row, "" if one_sided else suffix) for side, suffix in zip(Side, ENDS, strict=True))
+    if one_sided:
+        right = None
+    if spec.how is JoinType.SEMI or (left is not None and right is not None):
+        seen.results[left, right] += 1
+    else:
+        seen.unmatched[left is not None, left if left is not None else right, ts] += 1
+
+
+ENDS = ("_left", "_right")
+
+
+def _tuple_of(spec: JoinSpec, side: Side, row: dict[str, object], suffix: str) -> tuple[object, ...] | None:
+    shared = {"ts": f"ts{suffix}", "f": f"f{suffix}"}
+    if row.get(shared["ts"]) is None:
+        return None
+    return tuple(row.get(shared.get(name, name)) for name in spec.streams[side].columns)

@@ -1,0 +1,140 @@
+"""Every experiment runs, survives JSON and can be drawn; those that measure no time keep the paper's claims."""
+
+import io
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+import punctuated as pt
+from punctuated.experiments import EXPERIMENTS, demo, fig08_memory, fig11_punctuations, fig12_one_sided
+from punctuated.experiments.experiment import Experiment
+from punctuated.experiments.fig07_best_case import synchronized
+from punctuated.experiments.run import cut, declare, mean_after, prepare, race, ratio, sample, times_us
+
+DETERMINISTIC = ("fig07_best_case", "fig08_memory", "fig11_punctuations", "fig12_one_sided", "eq01_state")
+PNG = b"\x89PNG\r\n"
+
+each_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+
+
+@each_experiment
+def test_runs_at_a_small_scale_and_is_drawn_from_json_alone(experiment: Experiment, tmp_path: Path) -> None:
+    heard: list[float] = []
+    result = experiment.run(scale=0.05, progress=heard.append)
+    assert heard[-1] == pytest.approx(1.0)
+    assert all(earlier <= later for earlier, later in pairwise(heard))
+    assert result["checks"]
+    for check in result["checks"]:
+        assert check.keys() == {"claim", "holds", "detail"}
+        assert isinstance(check["holds"], bool)
+    picture = tmp_path / "picture.png"
+    experiment.plot(json.loads(json.dumps(result)), picture)
+    assert picture.read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_the_claims_hold(name: str) -> None:
+    result = EXPERIMENTS[name].run(scale=0.5)
+    assert [check for check in result["checks"] if not check["holds"]] == []
+
+
+def failing(checks: list[dict[str, Any]]) -> list[str]:
+    return [check["claim"] for check in checks if not check["holds"]]
+
+
+def test_a_join_that_saves_nothing_fails_the_claims_of_figure_8() -> None:
+    result = EXPERIMENTS["fig08_memory"].run(scale=0.2)
+    runs = {window: {"PWJoin": each["WJoin"], "WJoin": each["WJoin"]} for window, each in result["runs"].items()}
+    summary = {window: each | {"saved": 0.0, "saved_share": 0.0} for window, each in result["summary"].items()}
+    assert len(failing(fig08_memory._checks(runs, summary))) == 2
+
+
+def test_swapping_the_joins_fails_the_claims_of_figures_11_and_12() -> None:
+    for figure, name in ((fig11_punctuations, "fig11_punctuations"), (fig12_one_sided, "fig12_one_sided")):
+        runs = EXPERIMENTS[name].run(scale=0.2)["runs"]
+        assert failing(figure._checks(runs)) == []
+        assert len(failing(figure._checks({"PWJoin": runs["PJoin"], "PJoin": runs["PWJoin"]}))) >= 2
+
+
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_the_same_scale_gives_the_same_result(name: str) -> None:
+    run = EXPERIMENTS[name].run
+    assert run(scale=0.05) == run(scale=0.05)
+
+
+@each_experiment
+def test_names_are_those_of_the_files(experiment: Experiment) -> None:
+    assert EXPERIMENTS[experiment.name] is experiment
+    assert experiment.run.__module__ == f"punctuated.experiments.{experiment.name}"
+
+
+# The ground they stand on
+
+
+def test_clusters_of_b_follow_those_of_a() -> None:
+    left, right = synchronized("cluster-asc-5", 100)
+    order = sorted([*((ts, "A") for ts in times_us(left)), *((ts, "B") for ts in times_us(right))])
+    keys = dict(zip(times_us(left), left["key"].to_pylist(), strict=True))
+    keys |= dict(zip(times_us(right), right["key"].to_pylist(), strict=True))
+    met = [(keys[ts], side) for ts, side in order]
+    assert met == sorted(met)
+    assert len(set(met)) == 2 * len(set(keys.values()))
+
+
+def test_a_cut_keeps_every_row_and_every_time_in_its_batch() -> None:
+    table = pt.streams.generate("punct-asc-30-40", 500, punctuations="rows")
+    batches = cut(table, 1_000_000)
+    assert pa.concat_tables(batches).equals(table)
+    assert all(set(times_us(batch) // 1_000_000) <= {i} for i, batch in enumerate(batches))
+
+
+def test_samples_stand_on_the_step_while_both_streams_go_on() -> None:
+    tables = [pt.streams.generate("punct-asc-30-40", n, seed=n) for n in (300, 500)]
+    series = sample(declare("A", tables[0], 1), declare("B", tables[1], 1), "wjoin", 100_000)
+    assert [round(at * 10) for at in series["seconds"]] == list(range(1, len(series["seconds"]) + 1))
+    assert series["seconds"][-1] <= min(times_us(table)[-1] for table in tables) / 1e6
+    assert mean_after(series, "state", 1) == pytest.approx(200, rel=0.3)
+    assert mean_after(series, "state", 1e6) == 0
+
+
+def test_a_race_gives_every_join_the_same_results() -> None:
+    batches = cut(pt.streams.generate("cluster-asc-5", 300), 1_000_000)
+    joins = {
+        name: prepare(declare("A", batches, 1), declare("B", batches, 1), name.lower()) for name in ("PWJoin", "WJoin")
+    }
+    outcome = race(joins, repeats=3)
+    assert len(outcome["WJoin"]["repetitions_s"]) == 3
+    assert outcome["PWJoin"]["results"] == outcome["WJoin"]["results"] > 300
+    assert outcome["PWJoin"]["curve"]["results"][-1] == outcome["PWJoin"]["results"]
+    assert ratio({"repetitions_s": [2, 9, 4]}, {"repetitions_s": [1, 3, 2]}) == 2
+
+
+# The demo
+
+
+def run_demo(out: Path, console: Console) -> str:
+    demo.run(console, out, auctions=300, batches=20)
+    assert (out / "demo.png").read_bytes().startswith(PNG)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_demo_prints_plain_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
+    text = run_demo(tmp_path / "new", Console(file=io.StringIO(), width=60))
+    assert "\x1b" not in text
+    assert text.count(" tuples in ") >= 10
+    assert "Both gave the same results" in text
+    summary = json.loads((tmp_path / "new" / "demo.json").read_text(encoding="utf-8"))
+    assert summary[demo.WITH]["most_in_state"] < summary[demo.WITHOUT]["most_in_state"]
+    assert summary[demo.WITH]["final"] > summary[demo.WITHOUT]["final"] == 0
+
+
+def test_demo_redraws_a_table_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "REPLAY_S", 0.1)
+    text = run_demo(tmp_path, Console(file=io.StringIO(), force_terminal=True, width=100))
+    assert "auctions final" in text and "Both gave the same results" in text

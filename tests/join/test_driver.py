@@ -1,0 +1,174 @@
+"""The driver and its kernels: equal to the oracle, and lawful beyond that."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from driver_harness import new_driver, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punctuated.errors import PromiseBroken
+from punctuated.join.driver import JoinDriver
+from punctuated.join.snapshot import load, save
+from punctuated.join.where import WherePredicate
+from punctuated.model.batch import StreamBatch
+from punctuated.model.predicate import left, right
+from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
+from punctuated.model.tuples import Row
+from punctuated.testing import reference
+from punctuated.testing.checks import Observed, check_equals_oracle
+from punctuated.testing.strategies import COLUMNS, Case, HonestCase, cases, honest_cases
+
+CUTS = st.lists(st.integers(1, 60), max_size=6)
+
+
+def total(seen: list[Observed], what: str) -> Counter[object]:
+    summed: Counter[object] = Counter()
+    for each in seen:
+        summed += getattr(each, what)
+    return summed
+
+
+def without_times(unmatched: Counter[object]) -> Counter[object]:
+    bare: Counter[object] = Counter()
+    for (is_left, values, _), n in unmatched.items():  # type: ignore[misc]
+        bare[is_left, values] += n
+    return bare
+
+
+@given(cases())
+def test_equals_the_oracle_batch_by_batch(case: Case) -> None:
+    check_equals_oracle(run, case.spec, case.batches)
+
+
+@pytest.mark.parametrize("how", list(JoinType))
+@given(data=st.data())
+def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObject) -> None:
+    case = data.draw(cases(types=[how]))
+    check_equals_oracle(run, case.spec, case.batches)
+
+
+@given(honest_cases(), CUTS, CUTS)
+def test_honest_streams_give_the_same_however_they_are_cut(case: HonestCase, one: list[int], two: list[int]) -> None:
+    a, b = run(case.spec, case.cut(one)), run(case.spec, case.cut(two))
+    assert total(a, "rejected") == Counter()
+    assert total(a, "results") == total(b, "results")
+    assert without_times(total(a, "unmatched")) == without_times(total(b, "unmatched"))
+
+
+@given(honest_cases(disorder=False, with_future=False), CUTS, CUTS)
+def test_output_punctuations_do_not_depend_on_cuts_in_time_order(case: HonestCase, one: list[int], two: list[int]) -> None:
+    a, b = run(case.spec, case.cut(one)), run(case.spec, case.cut(two))
+    assert total(a, "punctuations") == total(b, "punctuations")
+
+
+@given(honest_cases())
+def test_punctuations_never_change_results(case: HonestCase) -> None:
+    bare = case.without_punctuations()
+    a, b = run(case.spec, case.cut([])), run(bare.spec, bare.cut([]))
+    assert without_flags(total(a, "results")) == without_flags(total(b, "results"))
+
+
+def without_flags(results: Counter[object]) -> Counter[object]:
+    """The flag column is what says the punctuations, so it goes with them."""
+    bare: Counter[object] = Counter()
+    for pair, n in results.items():
+        bare[tuple(side[:3] if side is not None else None for side in pair)] += n  # type: ignore[attr-defined]
+    return bare
+
+
+@given(cases(), st.sampled_from([1, 2, 8]))
+def test_colliding_hashes_change_nothing(case: Case, bits: int) -> None:
+    def run_with_collisions(spec: JoinSpec, batches: list[object]) -> list[Observed]:
+        return run(spec, batches, new_driver(spec, hash_bits=bits))  # type: ignore[arg-type]
+
+    check_equals_oracle(run_with_collisions, case.spec, case.batches)  # type: ignore[arg-type]
+
+
+@given(cases())
+def test_a_snapshot_changes_nothing(case: Case) -> None:
+    def saved_and_loaded(driver: JoinDriver) -> JoinDriver:
+        fresh = new_driver(driver.spec)
+        load(fresh, save(driver))
+        return fresh
+
+    check_equals_oracle(lambda spec, batches: run(spec, batches, between=saved_and_loaded), case.spec, case.batches)
+
+
+@given(cases())
+def test_a_rebuild_after_every_batch_changes_nothing(case: Case) -> None:
+    def rebuilt(driver: JoinDriver) -> JoinDriver:
+        driver.state.compact()
+        return driver
+
+    check_equals_oracle(lambda spec, batches: run(spec, batches, between=rebuilt), case.spec, case.batches)
+
+
+MIRRORED = {
+    JoinType.INNER: JoinType.INNER,
+    JoinType.LEFT: JoinType.RIGHT,
+    JoinType.RIGHT: JoinType.LEFT,
+    JoinType.FULL: JoinType.FULL,
+}
+
+
+
+
+@given(honest_cases(types=list(MIRRORED), disorder=False), CUTS)
+def test_mirrored_inputs_give_mirrored_results(case: HonestCase, cuts: list[int]) -> None:
+    spec = case.spec
+    batches = case.cut(cuts)
+    mirrored = replace(spec, left=spec.right, right=spec.left, how=MIRRORED[spec.how])
+    a, b = run(spec, batches), run(mirrored, [(right, left) for left, right in batches])
+    assert total(a, "results") == Counter({(x, y): n for (y, x), n in total(b, "results").items()})  # type: ignore[misc]
+    flipped = Counter({(not is_left, v): n for (is_left, v), n in without_times(total(b, "unmatched")).items()})  # type: ignore[misc]
+    assert without_times(total(a, "unmatched")) == flipped
+
+
+@given(cases())
+def test_an_extra_predicate_decides_what_matches(case: Case) -> None:
+    where = left("v") <= right("w")
+
+    def holds(one: Row, two: Row) -> bool:
+        v, w = one.values[COLUMNS[0].index("v")], two.values[COLUMNS[1].index("w")]
+        return v is not None and w is not None and bool(v <= w)
+
+    seen = run(case.spec, case.batches, new_driver(case.spec, WherePredicate(where)))
+    wanted = reference.join(case.spec, case.batches, where=holds)
+    for mine, theirs in zip(seen, wanted, strict=True):
+        assert mine.results == Counter((a and a.values, b and b.values) for a, b in theirs.results)
+        unmatched = Counter((each.side == 0, each.row.values, each.ts) for each in theirs.unmatched)
+        assert mine.unmatched == unmatched
+
+
+@given(cases(policies=[OnViolation.FAIL]))
+def test_a_broken_promise_fails_where_the_stream_says_so(case: Case) -> None:
+    try:
+        reference.join(case.spec, case.batches)
+    except PromiseBroken:
+        with pytest.raises(PromiseBroken, match="on_violation"):
+            run(case.spec, case.batches)
+    else:
+        check_equals_oracle(run, case.spec, case.batches)
+
+
+def test_state_stays_small_while_values_come_and_go() -> None:
+    spec = JoinSpec(
+        left=StreamSpec("A", COLUMNS[0], ("k",), "ts", unique=True, punctuated=True),
+        right=StreamSpec("B", COLUMNS[1], ("k",), "ts", flag="f", punctuated=True),
+    )
+    driver = new_driver(spec)
+    sizes = []
+    for start in range(0, 200_000, 5_000):
+        keys = np.arange(start, start + 5_000)
+        times, nothing = keys * 10, np.zeros(5_000, np.int64)
+        opened = pa.table([keys, times, nothing, nothing > 0], names=list(COLUMNS[0]))
+        closed = pa.table([keys, times + 5, nothing, nothing == 0], names=list(COLUMNS[1]))
+        driver.process(StreamBatch(opened), StreamBatch(closed))
+        sizes.append(driver.nbytes)
+    assert driver.state.sides["live"].tolist() == [0, 0]
+    assert len(driver.memory.runs) == 1  # all ended integers are one interval
+    assert max(sizes) == max(sizes[:3])
