@@ -55,7 +55,9 @@ def observe(driver: JoinDriver, batch: BatchResult) -> Observed:
 def _count_row(seen: Observed, spec: JoinSpec, row: dict[str, object], ts: int) -> None:
     """A result row in terms of its tuples; a side is absent if its time is null."""
     one_sided = spec.how in (JoinType.SEMI, JoinType.ANTI)
-    left, right = (_tuple_of(spec, side, row, "" if one_sided else suffix) for side, suffix in zip(Side, ENDS, strict=True))
+    left, right = (
+        _tuple_of(spec, side, row, "" if one_sided else suffix) for side, suffix in zip(Side, ENDS, strict=True)
+    )
     if one_sided:
         right = None
     if spec.how is JoinType.SEMI or (left is not None and right is not None):

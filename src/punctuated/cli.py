@@ -71,7 +71,7 @@ def demo(
 ) -> None:
     """Run the auction query with and without punctuations and compare what each has to remember."""
     with _plot_extra():
-        from punctuated.experiments import demo as auction_demo
+        import punctuated.experiments.demo as auction_demo
 
         with _files_of(out):
             out.mkdir(parents=True, exist_ok=True)

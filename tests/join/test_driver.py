@@ -2,20 +2,22 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from driver_harness import new_driver, run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driver_harness import new_driver, run
 from punctuated.errors import PromiseBroken
 from punctuated.join.driver import JoinDriver
 from punctuated.join.snapshot import load, save
 from punctuated.join.where import WherePredicate
 from punctuated.model.batch import StreamBatch
 from punctuated.model.predicate import left, right
+from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.testing import reference
@@ -25,16 +27,16 @@ from punctuated.testing.strategies import COLUMNS, Case, HonestCase, cases, hone
 CUTS = st.lists(st.integers(1, 60), max_size=6)
 
 
-def total(seen: list[Observed], what: str) -> Counter[object]:
-    summed: Counter[object] = Counter()
+def total(seen: list[Observed], what: str) -> Counter[Any]:
+    summed: Counter[Any] = Counter()
     for each in seen:
         summed += getattr(each, what)
     return summed
 
 
-def without_times(unmatched: Counter[object]) -> Counter[object]:
-    bare: Counter[object] = Counter()
-    for (is_left, values, _), n in unmatched.items():  # type: ignore[misc]
+def without_times(unmatched: Counter[Any]) -> Counter[Any]:
+    bare: Counter[Any] = Counter()
+    for (is_left, values, _), n in unmatched.items():
         bare[is_left, values] += n
     return bare
 
@@ -60,7 +62,9 @@ def test_honest_streams_give_the_same_however_they_are_cut(case: HonestCase, one
 
 
 @given(honest_cases(disorder=False, with_future=False), CUTS, CUTS)
-def test_output_punctuations_do_not_depend_on_cuts_in_time_order(case: HonestCase, one: list[int], two: list[int]) -> None:
+def test_output_punctuations_do_not_depend_on_cuts_in_time_order(
+    case: HonestCase, one: list[int], two: list[int]
+) -> None:
     a, b = run(case.spec, case.cut(one)), run(case.spec, case.cut(two))
     assert total(a, "punctuations") == total(b, "punctuations")
 
@@ -72,11 +76,11 @@ def test_punctuations_never_change_results(case: HonestCase) -> None:
     assert without_flags(total(a, "results")) == without_flags(total(b, "results"))
 
 
-def without_flags(results: Counter[object]) -> Counter[object]:
+def without_flags(results: Counter[Any]) -> Counter[Any]:
     """The flag column is what says the punctuations, so it goes with them."""
-    bare: Counter[object] = Counter()
+    bare: Counter[Any] = Counter()
     for pair, n in results.items():
-        bare[tuple(side[:3] if side is not None else None for side in pair)] += n  # type: ignore[attr-defined]
+        bare[tuple(side[:3] if side is not None else None for side in pair)] += n
     return bare
 
 
@@ -115,16 +119,14 @@ MIRRORED = {
 }
 
 
-
-
 @given(honest_cases(types=list(MIRRORED), disorder=False), CUTS)
 def test_mirrored_inputs_give_mirrored_results(case: HonestCase, cuts: list[int]) -> None:
     spec = case.spec
     batches = case.cut(cuts)
     mirrored = replace(spec, left=spec.right, right=spec.left, how=MIRRORED[spec.how])
     a, b = run(spec, batches), run(mirrored, [(right, left) for left, right in batches])
-    assert total(a, "results") == Counter({(x, y): n for (y, x), n in total(b, "results").items()})  # type: ignore[misc]
-    flipped = Counter({(not is_left, v): n for (is_left, v), n in without_times(total(b, "unmatched")).items()})  # type: ignore[misc]
+    assert total(a, "results") == Counter({(x, y): n for (y, x), n in total(b, "results").items()})
+    flipped = Counter({(not is_left, v): n for (is_left, v), n in without_times(total(b, "unmatched")).items()})
     assert without_times(total(a, "unmatched")) == flipped
 
 
@@ -133,7 +135,7 @@ def test_an_extra_predicate_decides_what_matches(case: Case) -> None:
     where = left("v") <= right("w")
 
     def holds(one: Row, two: Row) -> bool:
-        v, w = one.values[COLUMNS[0].index("v")], two.values[COLUMNS[1].index("w")]
+        v, w = one.values[COLUMNS[LEFT].index("v")], two.values[COLUMNS[RIGHT].index("w")]
         return v is not None and w is not None and bool(v <= w)
 
     seen = run(case.spec, case.batches, new_driver(case.spec, WherePredicate(where)))
@@ -157,16 +159,16 @@ def test_a_broken_promise_fails_where_the_stream_says_so(case: Case) -> None:
 
 def test_state_stays_small_while_values_come_and_go() -> None:
     spec = JoinSpec(
-        left=StreamSpec("A", COLUMNS[0], ("k",), "ts", unique=True, punctuated=True),
-        right=StreamSpec("B", COLUMNS[1], ("k",), "ts", flag="f", punctuated=True),
+        left=StreamSpec("A", COLUMNS[LEFT], ("k",), "ts", unique=True, punctuated=True),
+        right=StreamSpec("B", COLUMNS[RIGHT], ("k",), "ts", flag="f", punctuated=True),
     )
     driver = new_driver(spec)
     sizes = []
     for start in range(0, 200_000, 5_000):
         keys = np.arange(start, start + 5_000)
         times, nothing = keys * 10, np.zeros(5_000, np.int64)
-        opened = pa.table([keys, times, nothing, nothing > 0], names=list(COLUMNS[0]))
-        closed = pa.table([keys, times + 5, nothing, nothing == 0], names=list(COLUMNS[1]))
+        opened = pa.table([keys, times, nothing, nothing > 0], names=list(COLUMNS[LEFT]))
+        closed = pa.table([keys, times + 5, nothing, nothing == 0], names=list(COLUMNS[RIGHT]))
         driver.process(StreamBatch(opened), StreamBatch(closed))
         sizes.append(driver.nbytes)
     assert driver.state.sides["live"].tolist() == [0, 0]

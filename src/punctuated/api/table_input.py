@@ -99,7 +99,7 @@ def _single_values(stream: Stream, said: pa.Table) -> pa.Array:
         return pa.nulls(len(texts), pa.int64())
     attributes = (r"(?P<key>-?[0-9]{1,18})" if name == key[0] else r"\*" for name in columns)
     found = pc.extract_regex(texts, r"^\s*<\s*" + r"\s*,\s*".join(attributes) + r"\s*>\s*$")
-    return found.field("key").cast(pa.int64()) if len(texts) else pa.nulls(0, pa.int64())
+    return pc.struct_field(found, "key").cast(pa.int64()) if len(texts) else pa.nulls(0, pa.int64())
 
 
 def _parse(stream: Stream, said: pa.Table, times: Positions, places: Positions) -> tuple[Punctuation, ...]:

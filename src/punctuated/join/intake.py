@@ -53,20 +53,23 @@ class _Punctuations:
     position: list[Times] = field(default_factory=list)
 
     def add(self, ts: Times, code: Times, kind: int, position: Times | int) -> None:
+        """Punctuations of one kind; those at a single position are the values of one list."""
         self.ts.append(ts)
         self.code.append(code)
         self.kind.append(np.full(ts.size, kind, np.uint8))
+        if isinstance(position, int):
+            self.kind[-1][1:] |= lay.SAME_OBJECT
         self.position.append(np.broadcast_to(np.asarray(position, np.int64), ts.shape))
 
     def in_band_times(self) -> Times:
-        in_band = [ts[kind < lay.ANNOUNCE_VALUE] for ts, kind in zip(self.ts, self.kind, strict=True)]
+        in_band = [ts[kind % lay.SAME_OBJECT < lay.ANNOUNCE_VALUE] for ts, kind in zip(self.ts, self.kind, strict=True)]
         return np.sort(np.concatenate([_NO_INTS, *in_band]))
 
     def sorted(self) -> tuple[Times, Times, npt.NDArray[np.uint8]]:
         if not self.ts:
             return _NO_INTS, _NO_INTS, np.empty(0, np.uint8)
         ts, code, kind = np.concatenate(self.ts), np.concatenate(self.code), np.concatenate(self.kind)
-        order = np.lexsort((np.concatenate(self.position), kind >= lay.ANNOUNCE_VALUE, ts))
+        order = np.lexsort((np.concatenate(self.position), kind % lay.SAME_OBJECT >= lay.ANNOUNCE_VALUE, ts))
         return ts[order], code[order], kind[order]
 
 

@@ -67,6 +67,7 @@ class Collector:
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(spec.left.key, codec.types)
+        self.discards = False  # for measurements
         self.batch = BatchResult()
 
     @property
@@ -88,7 +89,7 @@ class Collector:
     def drain(self, state: JoinState) -> None:
         """Take what is in the buffers; pairs first, since they decide which tuples stay unmatched."""
         common = state.common[0]
-        if common["n_pairs"]:
+        if common["n_pairs"] and not self.discards:
             self._take_pairs(state.arrays.pairs[:, : int(common["n_pairs"])])
         if common["n_unmatched"]:
             self._take_unmatched(state.arrays.unmatched[: int(common["n_unmatched"])])

@@ -85,7 +85,7 @@ class RowStore:
 
 
 def ring_positions(state: JoinState, side: Side, newest: int | None = None) -> npt.NDArray[np.int64]:
-    """Positions of the living nodes, oldest first; with `newest`, only those among that many slots at the ring's tail."""
+    """Positions of the living nodes, oldest first; with `newest`, only among that many at the ring's tail."""
     positions = state.positions(side, newest)
     found = state.arrays.nodes[positions]
     return np.asarray(positions[(found["value"] >= 0) & (found["mark"] & DEAD == 0)])

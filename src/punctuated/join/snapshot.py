@@ -30,7 +30,11 @@ def fingerprint(driver: JoinDriver) -> dict[str, str]:
     """What must be equal for a snapshot to fit, part by part."""
     spec = driver.spec
     parts = {"format": f"{FORMAT}", "hash": f"{HASH_VERSION}", "key types": ", ".join(map(str, driver.codec.types))}
-    parts |= {"join type": spec.how.value, "algorithm": repr(spec.algorithm), "purge threshold": f"{spec.purge_threshold}"}
+    parts |= {
+        "join type": spec.how.value,
+        "algorithm": repr(spec.algorithm),
+        "purge threshold": f"{spec.purge_threshold}",
+    }
     for side in Side:
         parts[f"stream {spec.streams[side].name!r}"] = repr(spec.streams[side])
         parts[f"columns of {spec.streams[side].name!r}"] = driver.rows[side].schema.to_string()
@@ -41,10 +45,9 @@ def save(driver: JoinDriver) -> bytes:
     """The driver's state as bytes."""
     driver.state.compact()
     parts: list[tuple[str, str, bytes]] = [("fingerprint", "json", _json(fingerprint(driver)))]
-    for name, array in driver.state.arrays._asdict().items():
-        if name not in _SCRATCH:
-            parts.append((name, "array", array.tobytes()))
-            parts.append((f"{name}.shape", "json", _json(array.shape)))
+    kept = {name: array for name, array in driver.state.arrays._asdict().items() if name not in _SCRATCH}
+    parts += [(name, "array", array.tobytes()) for name, array in kept.items()]
+    parts += [(f"{name}.shape", "json", _json(array.shape)) for name, array in kept.items()]
     runs = driver.memory.runs
     parts.append(("runs", "array", np.stack([runs.low, runs.high, runs.flags, runs.touched]).tobytes()))
     parts.append(("punctuations", "json", _json(_punctuations(driver))))
@@ -65,7 +68,9 @@ def load(driver: JoinDriver, data: bytes) -> None:
         raise SnapshotError(f"this is not a snapshot of a join: {error}") from None
     _check(saved, fingerprint(driver))
     arrays = {
-        name: _array(parts, name, array) for name, array in driver.state.arrays._asdict().items() if name not in _SCRATCH
+        name: _array(parts, name, array)
+        for name, array in driver.state.arrays._asdict().items()
+        if name not in _SCRATCH
     }
     driver.state.arrays = driver.state.arrays._replace(**arrays)
     runs = np.frombuffer(parts["runs"], np.int64).reshape(4, -1)
@@ -138,4 +143,3 @@ def _ipc(table: pa.Table) -> bytes:
 
 def _table(data: bytes) -> pa.Table:
     return pa.ipc.open_stream(data).read_all()
-

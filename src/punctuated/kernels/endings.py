@@ -138,7 +138,8 @@ def fire_pending(state: State, side: int) -> bool:
         ours.n_pending = pop_timer(heap, ours.n_pending)
         index = heap[ours.n_pending].value
         flags = state.values[index].flags
-        if flags & (ENDED << side) and flags & (EFFECT << side) == 0:
+        is_due = state.endings[index].ended_ts[side] <= ours.watermark  # else the timer is of a forgotten ending
+        if is_due and flags & (ENDED << side) and flags & (EFFECT << side) == 0:
             take_effect(state, side, index)
     if range_is_first(state, side):
         return False

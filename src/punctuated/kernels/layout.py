@@ -39,6 +39,7 @@ NULL_KEY, BROKEN = 1, 2
 
 # Kinds of an input punctuation. A range is handed to the driver.
 END_VALUE, END_STREAM, SET_FLOOR, NO_ENDING, END_RANGE, ANNOUNCE_VALUE, ANNOUNCE_RANGE = range(7)
+SAME_OBJECT = 64  # added to the kind: one more value of the same list
 
 # What a match means.
 PAIRS, FIRST_MATCH = 0, 1

@@ -40,6 +40,7 @@ from punctuated.kernels.layout import (
     OUT,
     PROMISE,
     RANGE_DUE,
+    SAME_OBJECT,
     SET_FLOOR,
     Indices,
     Objects,
@@ -277,7 +278,8 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
             if kind & NULL_KEY == 0:
                 index = find_value(state, code)
                 matches = state.values[index].count[1 - side] if index >= 0 else 0
-        common.seq = common.first_seq + at + 1
+        if not (is_punctuation and kind & SAME_OBJECT):
+            common.seq = common.first_seq + at + 1
         if not has_room(state, matches):
             common.stopped_by = NEEDS_ROOM
             return at
@@ -287,7 +289,7 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
                 return at
             common.now = ts
         if is_punctuation:
-            process_punctuation(state, side, ts, code, kind)
+            process_punctuation(state, side, ts, code, kind % SAME_OBJECT)
         else:
             process_tuple(state, side, ts, code, kind, state.sides[side].base_row + i, index)
         if common.stopped_by != DONE:

@@ -13,6 +13,7 @@ from punctuated.kernels.layout import (
     BY_WINDOW,
     EARLY,
     EFFECT,
+    ENDED,
     FOREVER,
     NEVER,
     OUT,
@@ -43,6 +44,10 @@ def finish_value(state: State, index: int) -> None:
     common = state.common[0]
     for side in range(2):
         purge_value(state, side, index, ended_ts(state, 1 - side, index))
+    for side in range(2):
+        if has_ended(state, side, index):
+            state.endings[index].ended_ts[side] = ended_ts(state, side, index)
+            state.values[index].flags |= (ENDED | EFFECT) << side
     state.values[index].flags |= OUT
     state.endings[index].touched = common.seq
     state.done[common.n_done] = index

@@ -1,0 +1,194 @@
+"""Bad input gets a clear error when the query is built, and nothing half-done."""
+
+from datetime import datetime
+
+import pyarrow as pa
+import pytest
+
+import punctuated as pt
+
+LEFT = pa.table({"k": [1, 2], "ts": [0, 1], "v": ["a", "b"], "last": [False, True]})
+RIGHT = pa.table({"k": [1, 2], "at": [0, 1]})
+
+
+def left(table: pa.Table = LEFT, **options: object) -> pt.Stream:
+    return pt.stream(table, **({"name": "A", "key": "k", "time": "ts", "window": 10} | options))  # type: ignore[arg-type]
+
+
+def right(table: pa.Table = RIGHT, **options: object) -> pt.Stream:
+    return pt.stream(table, **({"name": "B", "key": "k", "time": "at", "window": 10} | options))  # type: ignore[arg-type]
+
+
+def raises(part: str) -> "pytest.RaisesExc[pt.PunctuatedError]":
+    return pytest.raises(pt.PunctuatedError, match=part)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"key": "kk"}, r"'A' has no column 'kk'; did you mean 'k'"),
+        ({"key": []}, "at least one key"),
+        ({"key": ["k", "k"]}, "names a column twice"),
+        ({"time": "when"}, "no column 'when'; it has: k, ts, v, last"),
+        ({"time": "v"}, "'v' is of type string; it must be a timestamp or an integer"),
+        ({"punctuations": pt.when("v")}, r"when\('v'\) needs a boolean column, not string"),
+        ({"punctuations": pt.when("gone")}, "no column 'gone'"),
+        ({"punctuations": pt.rows_with("k")}, "needs a text column"),
+        ({"punctuations": "unique"}, r"pt\.unique\(\)"),
+        ({"punctuations": pt.when("last") | pt.when("last")}, "one column"),
+        ({"window": "-1 hour"}, "cannot be negative"),
+        ({"window": "12 parsecs"}, "unknown unit 'parsecs'"),
+        ({"window": "soon"}, "cannot read the duration 'soon'"),
+        ({"lateness": "-1 s"}, "lateness cannot be negative"),
+        ({"max_ahead": -1}, "max_ahead cannot be negative"),
+        ({"on_violation": "ignore"}, "use 'reject', 'fail' or 'accept'"),
+        ({"order": "nth"}, "no column 'nth'"),
+    ],
+)
+def test_a_stream_says_what_to_change(options: dict[str, object], message: str) -> None:
+    with raises(message):
+        left(**options)
+
+
+def test_windows_say_what_to_change() -> None:
+    with raises(r"rows\(0\) holds no tuple"):
+        pt.rows(0)
+    with raises("lower bound"):
+        pt.between("2 hours", "1 hour")
+    with raises("give the other stream a window"):
+        pt.between("-5 min", "5 min")
+    with raises("per='key'"):
+        pt.rows(3, per="item")
+
+
+def test_null_times_are_refused() -> None:
+    with raises("'ts' has 1 nulls"):
+        left(pa.table({"k": [1, 2], "ts": pa.array([0, None], pa.int64())}))
+
+
+def test_times_in_another_unit_are_noticed() -> None:
+    with raises("in another unit"):
+        left(pa.table({"k": [1], "ts": [2**61]}))
+
+
+def test_something_else_than_a_table_is_refused() -> None:
+    with raises("needs a pyarrow.Table"):
+        pt.stream({"k": [1]}, key="k", time="k")
+    with raises("differ in their columns"):
+        pt.stream([LEFT, RIGHT], key="k", time="ts")
+    with raises(r"made by pt\.stream"):
+        pt.join(LEFT, right())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<1,*,*,*", "position 8"),
+        ("<1,*>", "4"),
+        ("<[5,*,*,*>", "position"),
+        ("<x,*,*,*>", "position 1"),
+        ("1,*,*,*", "position 0"),
+    ],
+)
+def test_a_malformed_pattern_names_row_and_position(text: str, message: str) -> None:
+    table = LEFT.append_column("said", pa.array([None, text]))
+    with raises(rf"stream 'A', row 1: .*{message}"):
+        pt.join(left(table, punctuations=pt.rows_with("said")), right())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithm": "hash"}, "unknown algorithm 'hash'; known: auto, pwjoin, wjoin, pjoin, shj"),
+        ({"how": "cross"}, "unknown join type how='cross'; known: inner, left, right, full, semi, anti"),
+        ({"algorithm": "wjoin", "propagation": "early"}, "has no propagation rule 'early'"),
+        ({"purge_threshold": 0}, "give 1"),
+        ({"max_punctuations": 0}, "give 1 or more"),
+        ({"where": pt.left("w") > 1}, "A has no column 'w'"),
+        ({"where": pt.left("v") > pt.right("at")}, "cannot evaluate"),
+        ({"where": pt.left("ts") + 1}, "not true or false"),
+        ({"where": "v > 1"}, r"pt\.left"),
+        ({"sample_every": 0}, "longer than nothing"),
+    ],
+)
+def test_a_join_says_what_to_change(options: dict[str, object], message: str) -> None:
+    with raises(message):
+        pt.join(left(), right(), **options)  # type: ignore[arg-type]
+
+
+def test_streams_that_do_not_fit_are_refused() -> None:
+    with raises("both streams are named 'A'"):
+        pt.join(left(), right(name="A"))
+    with raises("of type int64 on the left and string on the right"):
+        pt.join(left(), right(pa.table({"k": ["1"], "at": [0]})))
+    with raises("1 key columns and B 2"):
+        pt.join(left(), right(key=["k", "at"]))
+    with raises("two columns 'v_left'"):
+        both = pa.table({"k": [1], "at": [0], "v": [1]})
+        pt.join(left(LEFT.append_column("v_left", pa.array([1, 2]))), right(both))
+
+
+def test_a_predicate_has_no_truth_value_of_its_own() -> None:
+    with raises("combine with & and |"):
+        bool(pt.left("a") > pt.right("b"))
+
+
+def test_groups_say_what_to_change() -> None:
+    joined = pt.join(left(punctuations=pt.unique()), right())
+    with raises("no column 'seller'"):
+        joined.group_by("seller").agg(n=pt.count())
+    with raises("no column 'price'"):
+        joined.group_by("k").agg(n=pt.sum("price"))
+    with raises("not a number"):
+        joined.group_by("k").agg(n=pt.sum("v"))
+    with raises("at least one column"):
+        joined.group_by().agg(n=pt.count())
+    with raises("at least one aggregate"):
+        joined.group_by("k").agg()
+    with raises("another one"):
+        joined.group_by("k").agg(k=pt.count())
+
+
+def test_late_groups_and_unbounded_states_warn() -> None:
+    joined = pt.join(left(punctuations=pt.unique()), right())
+    with pytest.warns(pt.LateGroupsWarning, match="final only when both streams have ended"):
+        joined.group_by("v").agg(n=pt.count())
+    with pytest.warns(pt.UnboundedStateWarning, match="remembers of 'B'"):
+        pt.join(left(), right(window=None))
+
+
+def test_endings_must_fit_their_stream() -> None:
+    with raises("name 2 key columns, the stream has 1"):
+        left(punctuations=pt.endings(RIGHT, key=["k", "at"], time="at"))
+    with raises("no column 'closed'"):
+        left(punctuations=pt.endings(RIGHT, key="k", time="closed"))
+    with raises("of type string, the stream int64"):
+        left(punctuations=pt.endings(pa.table({"k": ["1"], "at": [0]}), key="k", time="at"))
+
+
+def test_a_broken_promise_fails_when_asked_to() -> None:
+    twice = pa.table({"k": [1, 1], "ts": [0, 1]})
+    joined = pt.join(left(twice, punctuations=pt.unique(), on_violation="fail"), right())
+    with pytest.raises(pt.PromiseBroken, match="on_violation='reject'"):
+        _ = joined.results
+
+
+def test_empty_inputs_are_fine() -> None:
+    for how in ("inner", "left", "right", "full", "semi", "anti"):
+        joined = pt.join(left(LEFT.slice(0, 0), punctuations=pt.when("last")), right(RIGHT.slice(0, 0)), how=how)
+        assert len(joined.results) == len(joined.punctuations) == len(joined.rejected) == len(joined.all) == 0
+        assert joined.results.column_names[:4] == ["k", "ts", "v", "last"]
+        assert joined.group_by("k").agg(n=pt.count(), m=pt.mean("ts"), f=pt.first("v")).num_rows == 0
+        assert "0 tuples" in joined.explain()
+        assert joined.metrics.num_columns == 18
+
+
+def test_timestamps_of_every_unit_are_times() -> None:
+    for unit in ("s", "ms", "us", "ns"):
+        stamps = pa.array([datetime(2024, 1, 1), datetime(2024, 1, 2)], pa.timestamp(unit))
+        joined = pt.join(
+            left(pa.table({"k": [1, 2], "ts": stamps}), window="1 day"),
+            right(pa.table({"k": [1, 2], "at": stamps}), window="1 day"),
+        )
+        assert joined.results["ts"].type == pa.timestamp(unit)
+        assert len(joined.results) == 2
