@@ -33,6 +33,8 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec
 
+_LARGEST_QUOTA = 1 << 15
+
 
 class JoinDriver:
     """A two-way join, batch by batch."""
@@ -70,6 +72,7 @@ class JoinDriver:
         self._begin(intakes, watermark)
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
         order = merge_order(*inputs)
+        self.state.quota = min(_LARGEST_QUOTA, max(1, order.size // 4))
         self._note_promises(intakes, order)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
@@ -172,11 +175,12 @@ class JoinDriver:
         return at
 
     def _make_room(self) -> None:
-        self._archive()
+        if self.state.lacks_values:
+            self._archive()
         grown = self.state.make_room()
         n_pairs = int(self.state.common["n_pairs"][0])
         if n_pairs and (not grown or 2 * n_pairs > self.state.arrays.pairs.shape[1]):
-            self._collector.drain(self.state)
+            self._collector.drain_pairs(self.state)
         elif not grown:
             self.state.grow_pairs()
 

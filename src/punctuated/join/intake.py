@@ -87,7 +87,8 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     late = ts < int(ours["watermark"])
     ahead = _find_ahead(stream, ts, late, punctuations.in_band_times(), ours)
     if stream.flag is not None:
-        flagged = _flags(rows[stream.flag]) & ~ahead & valid
+        flagged = np.flatnonzero(_flags(rows[stream.flag]))
+        flagged = flagged[valid[flagged] & ~ahead[flagged]]
         punctuations.add(ts[flagged], codes[flagged], lay.END_VALUE, positions[flagged])
     masks = (late, "late"), (ahead, "ahead")
     rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]

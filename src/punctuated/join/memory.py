@@ -85,6 +85,7 @@ class PunctuationMemory:
         flags = arrays.values["flags"][done]
         # A side's ending that is still pending has a timer and a time of its own: such values stay where they are.
         settled = (flags & lay.ENDED_ANY) << 2 == flags & lay.EFFECT_ANY
+        self.runs = self.runs.without(np.sort(arrays.values["code"][done]))
         waiting, done, flags = done[~settled], done[settled], flags[settled].astype(np.int64)
         arrays.done[: waiting.size] = waiting
         common["n_done"] = waiting.size
@@ -94,7 +95,7 @@ class PunctuationMemory:
         order = np.argsort(codes)
         kept = flags & (lay.ENDED_ANY | lay.EFFECT_ANY | lay.OUT)
         fresh = Runs(codes[order], codes[order], kept[order], arrays.endings["touched"][done][order])
-        self.runs = self.runs.without(fresh.low).joined(fresh, self._merges)
+        self.runs = self.runs.joined(fresh, self._merges)
         arrays.values["flags"][done] |= lay.ARCHIVED | lay.RECALLED
 
     def enforce(self, state: JoinState, others: Sequence[int]) -> set[int]:

@@ -86,18 +86,24 @@ class Collector:
                 matched[nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
                 self._matched[side] = matched
 
+    def drain_pairs(self, state: JoinState) -> None:
+        """Take the results in the buffer, the only one that is likely to fill before a batch ends."""
+        n_pairs = int(state.common["n_pairs"][0])
+        if n_pairs and not self.discards:
+            self._take_pairs(state.arrays.pairs[:, :n_pairs])
+        state.common["n_pairs"] = 0
+
     def drain(self, state: JoinState) -> None:
         """Take what is in the buffers; pairs first, since they decide which tuples stay unmatched."""
+        self.drain_pairs(state)
         common = state.common[0]
-        if common["n_pairs"] and not self.discards:
-            self._take_pairs(state.arrays.pairs[:, : int(common["n_pairs"])])
         if common["n_unmatched"]:
             self._take_unmatched(state.arrays.unmatched[: int(common["n_unmatched"])])
         if common["n_punctuations"]:
             self._take_punctuations(state.arrays.punctuations[: int(common["n_punctuations"])])
         if common["n_rejected"]:
             self._take_rejected(state.arrays.rejected[: int(common["n_rejected"])])
-        for cursor in ("n_pairs", "n_unmatched", "n_punctuations", "n_rejected"):
+        for cursor in ("n_unmatched", "n_punctuations", "n_rejected"):
             state.common[cursor] = 0
 
     def finish(self, state: JoinState) -> None:

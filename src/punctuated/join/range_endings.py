@@ -87,16 +87,18 @@ class RangeEndings:
         time, order = min(((each.ts, each.order) for each in self.pending[side]), default=(lay.NOT_SET, 0))
         state.sides["range_time"][side] = time
         state.sides["range_order"][side] = order
+        state.common["waiting"] = 1  # it is looked at when time goes on
 
     def _take_effect(self, side: Side, ending: Known, state: JoinState) -> list[OutputRange]:
         named = self._affected(ending.patterns, state)
-        state.make_room(deadlines=named.size + 2)
+        state.make_room(deadlines=named.size)
+        fresh = named[state.arrays.values["flags"][named] & (lay.EFFECT << side) == 0]
         end_values(state.arrays, int(side), named, ending.ts)
         self.in_effect[side].append(ending)
         ranges = self._output_ranges(side, ending, state)
         for covered in ranges:
             cover_values(state.arrays, self._affected(covered.patterns, state))
-        propagate_values(state.arrays, int(side), named)
+        propagate_values(state.arrays, int(side), fresh)
         return ranges
 
     def _affected(self, patterns: Sequence[Pattern], state: JoinState) -> Indices:

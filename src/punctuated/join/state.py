@@ -14,7 +14,7 @@ from punctuated.model.window import CountWindow, TimeWindow
 
 T = TypeVar("T", bound=np.generic)
 _SMALLEST = 1024
-_PAIRS = 1 << 18
+_PAIRS = 1 << 20
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
 _SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
@@ -101,6 +101,7 @@ class JoinState:
     def __init__(self, spec: JoinSpec, *, filtered: bool = False, hash_bits: int = 64) -> None:
         """`filtered`: an extra predicate decides later what is a match. `hash_bits`: fewer than 64 force collisions."""
         self.punctuated = is_punctuated(spec)
+        self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
         timed = _SMALLEST if self.punctuated else 0
         self.arrays = lay.State(
             sides=_sides(spec),
@@ -153,7 +154,12 @@ class JoinState:
 
     # Room
 
-    def make_room(self, deadlines: int = 2) -> bool:
+    @property
+    def lacks_values(self) -> bool:
+        """Whether there is no room for another I-Node."""
+        return self.n_values == self.arrays.values.size or 2 * self.n_values >= self.arrays.slots.size
+
+    def make_room(self, deadlines: int = 0) -> bool:
         """See to it that every buffer but that of the pairs can take one more object.
 
         An object may make everything leave at once. Returns whether anything had to change.
@@ -161,7 +167,7 @@ class JoinState:
         before = self.arrays
         if (self.sides["length"] == self.sides["ring_stop"] - self.sides["ring_start"]).any():
             self._copy_rings()
-        if self.n_values == self.arrays.values.size or 2 * self.n_values >= self.arrays.slots.size:
+        if self.lacks_values:
             self.collect_values()
         self._make_output_room()
         if self.punctuated:
@@ -210,16 +216,18 @@ class JoinState:
         self._replace(
             unmatched=_grown(arrays.unmatched, int(common["n_unmatched"]) + live + 2),
             rejected=_grown(arrays.rejected, int(common["n_rejected"]) + 1),
-            punctuations=_grown(arrays.punctuations, int(common["n_punctuations"]) + n_values + 1),
-            done=_grown(arrays.done, int(common["n_done"]) + n_values + 2),
+            punctuations=_grown(arrays.punctuations, int(common["n_punctuations"]) + n_values + self.quota),
+            done=_grown(arrays.done, int(common["n_done"]) + n_values + 2 * self.quota),
         )
 
     def _make_timer_room(self, deadlines: int) -> None:
         sides, arrays = self.sides, self.arrays
         self._replace(
-            pending=_grown(arrays.pending, int(sides["n_pending"].max()) + 2),
-            clusters=_grown(arrays.clusters, int(sides["n_clusters"].max()) + 2),
-            deadlines=_grown(arrays.deadlines, int((sides["n_deadlines"] + sides["n_pending"]).max()) + deadlines),
+            pending=_grown(arrays.pending, int(sides["n_pending"].max()) + self.quota),
+            clusters=_grown(arrays.clusters, int(sides["n_clusters"].max()) + self.quota),
+            deadlines=_grown(
+                arrays.deadlines, int((sides["n_deadlines"] + sides["n_pending"]).max()) + deadlines + 2 * self.quota
+            ),
         )
 
     def grow_pairs(self) -> None:

@@ -1,6 +1,6 @@
 """Endings: a stream says that a value is over. When that takes effect, and what it purges (PW-25 … PW-27)."""
 
-from punctuated.kernels._jit import inlined, part
+from punctuated.kernels._jit import part
 from punctuated.kernels.heap import pop_timer, push_timer
 from punctuated.kernels.layout import ARCHIVED, EFFECT, ENDED, ENDED_ANY, FOREVER, NEVER, NOT_SET, OUT, RECALLED, State
 from punctuated.kernels.propagate import propagate
@@ -82,6 +82,7 @@ def end_value(state: State, side: int, index: int, ts: int) -> None:
         state.common[0].timers += 1
         order = state.common[0].timers
         ours.n_pending = push_timer(state.pending[side], ours.n_pending, ts, order, index)
+        state.common[0].waiting = 1
 
 
 @part
@@ -103,6 +104,7 @@ def leave_cluster(state: State, side: int, index: int, time: int) -> None:
     ours = state.sides[side]
     code = state.values[index].code
     ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, time, code, index)
+    state.common[0].waiting = 1
 
 
 @part
@@ -149,15 +151,11 @@ def fire_pending(state: State, side: int) -> bool:
     return True
 
 
-@inlined
-def anything_pending(state: State) -> bool:
-    """Whether any ending waits for its effect."""
-    a, b = state.sides[0], state.sides[1]
-    timers = a.n_pending + b.n_pending + a.n_clusters + b.n_clusters
-    return bool(timers > 0 or a.range_time != NOT_SET or b.range_time != NOT_SET)
-
-
 @part
 def fire_all(state: State) -> bool:
     """Time goes on: pending endings take effect, left before right; false if it is a range's turn."""
-    return fire_pending(state, 0) and fire_pending(state, 1)
+    done = fire_pending(state, 0) and fire_pending(state, 1)
+    a, b = state.sides[0], state.sides[1]
+    timers = a.n_pending + b.n_pending + a.n_clusters + b.n_clusters
+    state.common[0].waiting = timers > 0 or a.range_time != NOT_SET or b.range_time != NOT_SET
+    return done

@@ -118,6 +118,7 @@ COMMON = np.dtype(
         ("seq", "i8"),  # number of the object at hand
         ("now", "i8"),
         ("timers", "i8"),  # timers set so far
+        ("waiting", "i8"),  # whether any ending waits for its effect
         ("n_queued", "i8"),
         ("n_done", "i8"),
         ("stopped_by", "i8"),

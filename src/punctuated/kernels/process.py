@@ -5,7 +5,6 @@ It comes back to the driver when a buffer is full or a range ending is due.
 
 from punctuated.kernels._jit import in_place, inlined, part
 from punctuated.kernels.endings import (
-    anything_pending,
     end_pending,
     end_value,
     fire_all,
@@ -226,23 +225,28 @@ def process_punctuation(state: State, side: int, ts: int, code: int, kind: int) 
         state.common[0].stopped_by = MET_RANGE
 
 
-@inlined
-def has_timer_room(state: State) -> bool:
-    """Whether the buffers for punctuations can take what one object may bring."""
+@part
+def timer_quota(state: State) -> int:
+    """How many objects the buffers for punctuations can take for certain.
+
+    An object sets at most one timer of each kind and brings at most one value; a value is finished at most once, and
+    changed after that at most once per object.
+    """
     common, a, b = state.common[0], state.sides[0], state.sides[1]
     deadlines = max(a.n_deadlines + a.n_pending, b.n_deadlines + b.n_pending)
-    return bool(
-        common.n_punctuations + common.n_values < state.punctuations.size
-        and common.n_done + common.n_values + 1 < state.done.size
-        and max(a.n_pending, b.n_pending) + 1 < state.pending.shape[1]
-        and max(a.n_clusters, b.n_clusters) + 1 < state.clusters.shape[1]
-        and deadlines + 1 < state.deadlines.shape[1]
+    quota = min(
+        state.punctuations.size - common.n_punctuations - common.n_values,
+        (state.done.size - common.n_done - common.n_values) // 2,
+        state.pending.shape[1] - max(a.n_pending, b.n_pending) - 1,
+        state.clusters.shape[1] - max(a.n_clusters, b.n_clusters) - 1,
+        (state.deadlines.shape[1] - deadlines) // 2 - 1,
     )
+    return int(quota)
 
 
 @inlined
 def has_room(state: State, matches: int) -> bool:
-    """Whether every buffer can take what one object may bring, everything leaving at once included."""
+    """Whether every other buffer can take what one object may bring, everything leaving at once included."""
     common, a, b = state.common[0], state.sides[0], state.sides[1]
     return bool(
         common.n_pairs + matches <= state.pairs.shape[1]
@@ -252,7 +256,6 @@ def has_room(state: State, matches: int) -> bool:
         and common.n_values < state.values.size
         and common.n_rejected < state.rejected.size
         and (not common.emits_unmatched or common.n_unmatched + a.live + b.live + 1 < state.unmatched.size)
-        and (not common.punctuated or has_timer_room(state))
     )
 
 
@@ -264,7 +267,8 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
     """
     common = state.common[0]
     common.stopped_by = DONE
-    for at in range(start, stop):
+    certain = min(stop, start + timer_quota(state)) if common.punctuated else stop
+    for at in range(start, certain):
         side, is_punctuation, i = order[at] & 1, order[at] & 2, order[at] >> 2
         index, matches = NONE, 0
         if is_punctuation:
@@ -284,7 +288,7 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
             common.stopped_by = NEEDS_ROOM
             return at
         if ts > common.now:
-            if anything_pending(state) and not fire_all(state):
+            if common.waiting and not fire_all(state):
                 common.stopped_by = RANGE_DUE
                 return at
             common.now = ts
@@ -294,15 +298,17 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
             process_tuple(state, side, ts, code, kind, state.sides[side].base_row + i, index)
         if common.stopped_by != DONE:
             return at
-    return stop
+    if certain < stop:
+        common.stopped_by = NEEDS_ROOM
+    return certain
 
 
 @in_place
 def finish_batch(state: State) -> int:
     """End of a batch: pending endings take effect, and what is expired is gone, whatever the order of arrival."""
-    if not has_room(state, 0):
+    if not has_room(state, 0) or (state.common[0].punctuated and timer_quota(state) < 1):
         return NEEDS_ROOM
-    if anything_pending(state) and not fire_all(state):
+    if state.common[0].waiting and not fire_all(state):
         return RANGE_DUE
     for side in range(2):
         if state.sides[side].lateness:

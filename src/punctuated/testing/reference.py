@@ -194,7 +194,7 @@ class Reference:
                     self._drop(other, kept)
         for key in sorted(self.values):
             if key in other.last and before <= other.window_end(other.last[key]) < ours.wm:
-                self._may_be_punctuated(key)
+                self._may_be_punctuated(key, last_gone=other)
 
     # The clock of a batch
 
@@ -315,7 +315,7 @@ class Reference:
             ours.forget(evicted)
             self._unmatched(ours, evicted, new.ts)
         if evicted.key in self.values:
-            self._may_be_punctuated(evicted.key)
+            self._may_be_punctuated(evicted.key, last_gone=ours)
 
     # Forgetting
 
@@ -482,8 +482,8 @@ class Reference:
         for theirs in sorted(self._other(ours).ranges, key=lambda each: each.effect):
             if theirs.in_effect:
                 self._punctuate_range(ending, theirs)
-        for key in named:
-            self._may_be_punctuated(key, ended_by=ours if key in ended else None)
+        for key in ended:
+            self._may_be_punctuated(key, ended_by=ours)
 
     def _punctuate_range(self, ending: RangeEnding, theirs: RangeEnding) -> None:
         common = tuple(intersect(p, q) for p, q in zip(ending.patterns, theirs.patterns, strict=True))
@@ -505,11 +505,14 @@ class Reference:
         named = key in self.values and self.values[key].punctuated
         return named or any(matches_all(each.patterns, key) for each in self.output_ranges)
 
-    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None) -> None:
-        """Applies the rules in their order; `ended_by` is the stream whose ending has just taken effect."""
+    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None, last_gone: Stream | None = None) -> None:
+        """Applies the rules in their order.
+
+        Either an ending of `ended_by` has just taken effect, or the last tuple of `last_gone` may just have gone.
+        """
         if key not in self.values or self.values[key].punctuated:
             return
-        rule = self._regular(key) or self._early(key, ended_by) or self._own_state(key, ended_by)
+        rule = self._regular(key) or self._early(key, ended_by, last_gone) or self._own_state(key, ended_by)
         if rule is not None:
             ts, reason = rule
             self._purge_both(key)
@@ -535,11 +538,11 @@ class Reference:
         left, right = (self._ended_with_effect(stream, key) for stream in self.streams)
         return None if left is None or right is None else (max(left, right), "both")
 
-    def _early(self, key: Key, ended_by: Stream | None) -> tuple[int, str] | None:
+    def _early(self, key: Key, ended_by: Stream | None, last_gone: Stream | None) -> tuple[int, str] | None:
         """PW-32, Theorem 4.1: one stream has ended it, and its last tuple cannot be met any more."""
         if self.spec.algorithm.propagation is not Propagation.EARLY:
             return None
-        for ours in self.streams:
+        for ours in (stream for stream in self.streams if stream in (ended_by, last_gone)):
             p_ts = self._punctuated_with_effect(ours, key)
             if p_ts is not None and not self._preserves(self._other(ours)):
                 gone = self._gone_since(ours, key, just_ended=ours is ended_by)
