@@ -3,9 +3,20 @@
 import punctuated
 
 PUBLIC = [
+    "AggregateError",
+    "AlgorithmError",
+    "ColumnError",
     "Join",
+    "LateGroupsWarning",
+    "PatternError",
+    "PredicateError",
+    "PromiseBroken",
     "PunctuatedError",
+    "SnapshotError",
     "Stream",
+    "StreamError",
+    "UnboundedStateWarning",
+    "WindowError",
     "__version__",
     "between",
     "clustered",

@@ -69,6 +69,11 @@ class Runs:
         return Runs(low[starts], high[ends], flags[starts], np.maximum.reduceat(touched, starts))
 
 
+def is_named(flags: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Which values a stream has ended by name, rather than by a range or in what is remembered as a run."""
+    return np.asarray(flags & lay.ENDED_ANY & ~(flags // lay.RECALLED) != 0)
+
+
 class PunctuationMemory:
     """Collects finished values from the I-Nodes, and forgets the oldest entries beyond a cap."""
 
@@ -93,10 +98,11 @@ class PunctuationMemory:
             return
         codes = arrays.values["code"][done]
         order = np.argsort(codes)
-        kept = flags & (lay.ENDED_ANY | lay.EFFECT_ANY | lay.OUT)
+        named = flags & lay.ENDED_ANY & ~(flags // lay.RECALLED)  # what ranges say is remembered with the ranges
+        kept = named * (lay.ENDED | lay.EFFECT) | lay.OUT
         fresh = Runs(codes[order], codes[order], kept[order], arrays.endings["touched"][done][order])
         self.runs = self.runs.joined(fresh, self._merges)
-        arrays.values["flags"][done] |= lay.ARCHIVED | lay.RECALLED
+        arrays.values["flags"][done] |= lay.ARCHIVED | lay.OUT_RECALLED | (flags & lay.ENDED_ANY) * lay.RECALLED
 
     def enforce(self, state: JoinState, others: Sequence[int]) -> set[int]:
         """Forget the least recently touched entries beyond the cap.
@@ -107,7 +113,7 @@ class PunctuationMemory:
         if n_values + len(self.runs) + len(others) <= self._cap:
             return set()
         flags = state.arrays.values["flags"][:n_values]
-        waiting = np.flatnonzero((flags & lay.ENDED_ANY != 0) & (flags & lay.RECALLED == 0))
+        waiting = np.flatnonzero(is_named(flags))
         ages = [state.arrays.endings["touched"][waiting], self.runs.touched, np.array(others, np.int64)]
         codes = [state.arrays.values["code"][waiting], self.runs.low, np.arange(len(others))]
         is_other = np.repeat([0, 0, 1], [array.size for array in ages])

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from punctuated.join.intake import RangeEnding
 from punctuated.join.keys import KeyCodec
+from punctuated.join.memory import is_named
 from punctuated.join.ordered_index import OrderedIndex
 from punctuated.join.promises import Promise
 from punctuated.join.state import JoinState
@@ -107,7 +108,7 @@ class RangeEndings:
         found = [self._index.find(state.arrays, low, high) for low, high in intervals]
         indices = np.concatenate([np.empty(0, np.int64), *found])
         values = state.arrays.values[indices]
-        waiting = (values["flags"] & lay.ENDED_ANY != 0) & (values["flags"] & (lay.OUT | lay.RECALLED) == 0)
+        waiting = is_named(values["flags"]) & (values["flags"] & lay.OUT == 0)
         stored = np.zeros(indices.size, np.uint8)
         mark_stored(state.arrays, indices, stored)
         return np.asarray(indices[waiting | stored.astype(np.bool_)])

@@ -75,6 +75,7 @@ def _common(spec: JoinSpec, filtered: bool, hash_bits: int) -> lay.Records:
     common["match_mode"] = lay.FIRST_MATCH if settles else lay.PAIRS
     common["marks_matches"] = preserving and not filtered
     common["emits_unmatched"] = preserving
+    common["filtered"] = filtered
     common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
     common["shift"] = _shift(2 * _SMALLEST)
     return common

@@ -1,10 +1,23 @@
 """Endings: a stream says that a value is over. When that takes effect, and what it purges (PW-25 … PW-27)."""
 
 from punctuated.kernels._jit import part
+from punctuated.kernels.hash_index import find_run
 from punctuated.kernels.heap import pop_timer, push_timer
-from punctuated.kernels.layout import ARCHIVED, EFFECT, ENDED, ENDED_ANY, FOREVER, NEVER, NOT_SET, OUT, RECALLED, State
-from punctuated.kernels.propagate import propagate
-from punctuated.kernels.purge import purge_value
+from punctuated.kernels.layout import (
+    ARCHIVED,
+    EFFECT,
+    ENDED,
+    ENDED_ANY,
+    FOREVER,
+    NEVER,
+    NOT_SET,
+    OUT,
+    OUT_RECALLED,
+    RECALLED,
+    State,
+)
+from punctuated.kernels.propagate import has_ended, propagate
+from punctuated.kernels.purge import drop_expired, purge_value
 
 
 @part
@@ -27,6 +40,7 @@ def purge_for_ending(state: State, side: int, index: int) -> None:
     if common.purge_threshold == 1:
         purge_value(state, 1 - side, index, state.endings[index].ended_ts[side])
         return
+    drop_expired(state, 1 - side, index)
     state.queue[common.n_queued] = 2 * index + side
     common.n_queued += 1
     if common.n_queued == common.purge_threshold:
@@ -44,8 +58,11 @@ def take_effect(state: State, side: int, index: int) -> None:
 @part
 def archive_again(state: State, index: int) -> None:
     """What is remembered of a finished value has changed: the other stream has now ended it too (PW-35)."""
-    common = state.common[0]
-    state.values[index].flags &= ~ARCHIVED
+    common, value = state.common[0], state.values[index]
+    finished = find_run(state.runs, value.code)
+    if finished >= 0:  # what the run said of it is its own again
+        value.flags &= ~((state.runs[finished].flags & ENDED_ANY) * RECALLED)
+    value.flags &= ~(ARCHIVED | OUT_RECALLED)
     state.done[common.n_done] = index
     common.n_done += 1
 
@@ -62,7 +79,7 @@ def note_ending(state: State, side: int, index: int, ts: int) -> bool:
     elif value.flags & ENDED_ANY == 0:
         ending.touched = state.common[0].seq
     value.flags |= ENDED << side
-    value.flags &= ~RECALLED
+    value.flags &= ~(RECALLED << side)
     ending.ended_ts[side] = ts
     if value.flags & OUT:
         archive_again(state, index)
@@ -83,6 +100,14 @@ def end_value(state: State, side: int, index: int, ts: int) -> None:
         order = state.common[0].timers
         ours.n_pending = push_timer(state.pending[side], ours.n_pending, ts, order, index)
         state.common[0].waiting = 1
+
+
+@part
+def end_at_once(state: State, side: int, index: int, ts: int) -> None:
+    """A constraint of the stream ends a value: that takes effect whatever the watermark."""
+    if not has_ended(state, side, index):
+        note_ending(state, side, index, ts)
+        take_effect(state, side, index)
 
 
 @part
@@ -116,8 +141,8 @@ def end_cluster(state: State, side: int, index: int) -> None:
         return
     if last >= ours.watermark:
         leave_cluster(state, side, index, last + 1)
-    elif note_ending(state, side, index, last):
-        take_effect(state, side, index)
+    else:
+        end_at_once(state, side, index, last)
 
 
 @part

@@ -3,7 +3,19 @@
 import numpy as np
 
 from punctuated.kernels._jit import in_place, inlined, part
-from punctuated.kernels.layout import ARCHIVED, NEVER, NONE, RECALLED, Indices, Records, State
+from punctuated.kernels.layout import (
+    ARCHIVED,
+    EFFECT,
+    ENDED,
+    NEVER,
+    NONE,
+    OUT,
+    OUT_RECALLED,
+    RECALLED,
+    Indices,
+    Records,
+    State,
+)
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -52,17 +64,33 @@ def find_run(runs: Records, code: int) -> int:
 
 @part
 def inherit(state: State, index: int) -> None:
-    """Flags and times of a value from range endings and from the runs of finished values."""
+    """What a value knows from range endings and finished runs, beside what was said of it by name."""
     value, ending = state.values[index], state.endings[index]
-    covering = find_run(state.ranges, value.code)
+    covering, finished = find_run(state.ranges, value.code), find_run(state.runs, value.code)
+    flags = 0
     if covering >= 0:
-        run = state.ranges[covering]
-        value.flags = run.flags | RECALLED
-        for side in range(2):
-            ending.ended_ts[side] = run.ts[side]
-    finished = find_run(state.runs, value.code)
+        flags |= state.ranges[covering].flags
     if finished >= 0:
-        value.flags |= state.runs[finished].flags | ARCHIVED | RECALLED
+        flags |= state.runs[finished].flags
+        value.flags |= ARCHIVED
+    for side in range(2):
+        if flags & (EFFECT << side) and value.flags & (ENDED << side) == 0:
+            value.flags |= (ENDED | EFFECT | RECALLED) << side
+            ending.ended_ts[side] = state.ranges[covering].ts[side] if covering >= 0 else NEVER
+    if flags & OUT and value.flags & OUT == 0:
+        value.flags |= OUT | OUT_RECALLED
+
+
+@part
+def disinherit(state: State, index: int) -> None:
+    """Leave a value with nothing but what was said of it by name."""
+    value = state.values[index]
+    for side in range(2):
+        if value.flags & (RECALLED << side):
+            value.flags &= ~((ENDED | EFFECT | RECALLED) << side)
+    if value.flags & OUT_RECALLED:
+        value.flags &= ~(OUT | OUT_RECALLED)
+    value.flags &= ~ARCHIVED
 
 
 @inlined
@@ -99,9 +127,7 @@ def find_or_add(state: State, code: int) -> int:
 
 @in_place
 def inherit_all(state: State) -> None:
-    """The memory of punctuations has changed: values that know nothing by themselves take over what it says now."""
+    """The memory of punctuations has changed: all values take over what it says now."""
     for index in range(state.common[0].n_values):
-        value = state.values[index]
-        if value.flags & RECALLED or value.flags == 0:
-            value.flags = 0
-            inherit(state, index)
+        disinherit(state, index)
+        inherit(state, index)

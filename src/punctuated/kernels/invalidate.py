@@ -3,7 +3,7 @@
 from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.layout import BY_WINDOW, DEAD, EARLY, State
 from punctuated.kernels.propagate import awaits_output, meet_deadlines, punctuate_output
-from punctuated.kernels.purge import ended_ts, forget_tuple
+from punctuated.kernels.purge import ended_ts, forget_tuple, window_proof
 from punctuated.kernels.time_list import advance_head, next_position, unlink_first
 
 
@@ -18,10 +18,13 @@ def invalidate(state: State, side: int, watermark: int) -> None:
             dead = node.mark & DEAD
             if node.ts + ours.forget_after >= watermark and not (dead and not ours.rows):
                 return
+            proof = node.ts + ours.forget_after
+            if ours.preserved and state.common[0].purge_threshold > 1:
+                proof = window_proof(state, side, position)
             unlink_first(state, side, node.value)
             if not dead:
                 state.common[0].invalidated += 1
-                forget_tuple(state, side, position, node.ts + ours.forget_after)
+                forget_tuple(state, side, position, proof)
         advance_head(state, side)
 
 
@@ -41,7 +44,8 @@ def sweep(state: State, side: int) -> None:
         if node.value >= 0 and node.mark & DEAD == 0 and expiry < watermark:
             node.mark |= DEAD
             state.common[0].invalidated += 1
-            forget_tuple(state, side, position, expiry)
+            proof = expiry if state.common[0].purge_threshold == 1 else window_proof(state, side, position)
+            forget_tuple(state, side, position, proof)
         position = next_position(state, side, position)
 
 

@@ -29,7 +29,8 @@ ENDED, ENDED_ANY = 1, 3  # the side has punctuated the value
 EFFECT, EFFECT_ANY = 4, 12  # and that has taken effect
 OUT = 16  # punctuated in the output
 ARCHIVED = 32  # and remembered outside the I-Nodes
-RECALLED = 64  # all that is known of it comes from that memory
+RECALLED = 64  # per side: its ending comes from that memory, the value was not ended by name
+OUT_RECALLED = 256  # so does OUT
 
 # Marks of a node.
 MATCHED, DEAD = 1, 2
@@ -130,6 +131,7 @@ COMMON = np.dtype(
         ("match_mode", "i8"),
         ("marks_matches", "i8"),
         ("emits_unmatched", "i8"),
+        ("filtered", "i8"),  # an extra predicate decides later which pairs and which unmatched tuples count
         # Cursors of the output buffers.
         ("n_pairs", "i8"),
         ("n_unmatched", "i8"),

@@ -5,12 +5,11 @@ It comes back to the driver when a buffer is full or a range ending is due.
 
 from punctuated.kernels._jit import in_place, inlined, part
 from punctuated.kernels.endings import (
+    end_at_once,
     end_pending,
     end_value,
     fire_all,
     leave_cluster,
-    note_ending,
-    take_effect,
 )
 from punctuated.kernels.hash_index import add_value, find_or_add, find_value
 from punctuated.kernels.invalidate import advance, evict, sweep
@@ -129,7 +128,7 @@ def store(state: State, side: int, index: int, ts: int, row: int, matched: bool)
     if value_over:
         common.discarded += 1
     if value_over or expired or (settled and not ours.rows):
-        if ours.preserved and not matched:
+        if ours.preserved and (common.filtered or not matched):
             proof = other.end_ts
             if value_over and common.forgets_by_punctuation:
                 proof = ended_ts(state, 1 - side, index)
@@ -180,8 +179,8 @@ def process_tuple(state: State, side: int, ts: int, code: int, status: int, row:
         evict(state, side, index, ts)
     if ours.clustered:
         follow_cluster(state, side, index, ts)
-    if ours.unique and index >= 0 and note_ending(state, side, index, ts):
-        take_effect(state, side, index)
+    if ours.unique and index >= 0:
+        end_at_once(state, side, index, ts)
 
 
 @part

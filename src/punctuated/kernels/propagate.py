@@ -35,7 +35,7 @@ def has_ended(state: State, side: int, index: int) -> bool:
 def awaits_output(state: State, side: int, index: int) -> bool:
     """Whether the side has ended a value by name, with effect, and the output has not been told yet."""
     flags = state.values[index].flags
-    return bool(flags & (EFFECT << side) and flags & (OUT | RECALLED) == 0)
+    return bool(flags & (EFFECT << side) and flags & (OUT | (RECALLED << side)) == 0)
 
 
 @part
@@ -48,6 +48,7 @@ def finish_value(state: State, index: int) -> None:
         if has_ended(state, side, index):
             state.endings[index].ended_ts[side] = ended_ts(state, side, index)
             state.values[index].flags |= (ENDED | EFFECT) << side
+            state.values[index].flags &= ~(RECALLED << side)
     state.values[index].flags |= OUT
     state.endings[index].touched = common.seq
     state.done[common.n_done] = index

@@ -32,6 +32,32 @@ def ended_ts(state: State, side: int, index: int) -> int:
 
 
 @part
+def window_proof(state: State, side: int, position: int) -> int:
+    """When a tuple out of its window was proved to match nothing: an ending that has not purged yet may be first."""
+    node = state.nodes[position]
+    expiry = node.ts + state.sides[side].forget_after
+    flags = state.values[node.value].flags
+    if state.common[0].forgets_by_punctuation and flags & (EFFECT << (1 - side)):
+        expiry = min(expiry, max(node.ts, state.endings[node.value].ended_ts[1 - side]))
+    return int(expiry)
+
+
+@part
+def drop_expired(state: State, side: int, index: int) -> None:
+    """Before a purge is put off: what has left its window already goes by its window."""
+    ours, watermark = state.sides[side], state.sides[1 - side].watermark
+    position = state.values[index].head[side]
+    for _ in range(state.values[index].count[side]):
+        node = state.nodes[position]
+        expiry = node.ts + ours.forget_after
+        if node.mark & DEAD == 0 and expiry < watermark:
+            node.mark |= DEAD
+            state.common[0].invalidated += 1
+            forget_tuple(state, side, position, expiry)
+        position = node.next
+
+
+@part
 def purge_value(state: State, side: int, index: int, ts: int) -> None:
     """Forget a side's tuples of a value, because the other stream ended it at `ts`; the ring keeps shells (PW-31)."""
     ours, other, common, value = state.sides[side], state.sides[1 - side], state.common[0], state.values[index]
@@ -41,7 +67,7 @@ def purge_value(state: State, side: int, index: int, ts: int) -> None:
         if node.mark & DEAD == 0:
             proof, expiry = ts, node.ts + ours.forget_after
             if expiry < other.watermark:  # the window was first; only out of order can it still be here
-                proof = expiry
+                proof = window_proof(state, side, position) if common.purge_threshold > 1 else expiry
                 common.invalidated += 1
             else:
                 common.purged += 1

@@ -12,6 +12,7 @@ from punctuated.kernels.layout import (
     NEVER,
     NONE,
     OUT,
+    OUT_RECALLED,
     RECALLED,
     UNBOUNDED,
     Bytes,
@@ -77,8 +78,8 @@ def is_needed(state: State, index: int) -> bool:
     if value.count[0] or value.count[1]:
         return True
     if value.flags & OUT:
-        return bool(value.flags & ARCHIVED == 0)
-    if value.flags & ENDED_ANY and value.flags & RECALLED == 0:
+        return bool(value.flags & (ARCHIVED | OUT_RECALLED) == 0)
+    if value.flags & ENDED_ANY & ~(value.flags // RECALLED):
         return True
     return bool(state.common[0].punctuated) and (last_needed(state, 0, index) or last_needed(state, 1, index))
 
