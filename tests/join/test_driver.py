@@ -46,6 +46,11 @@ def test_equals_the_oracle_batch_by_batch(case: Case) -> None:
     check_equals_oracle(run, case.spec, case.batches)
 
 
+@given(cases(small_memory=True, with_ranges=False))
+def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> None:
+    check_equals_oracle(run, case.spec, case.batches)
+
+
 @pytest.mark.parametrize("how", list(JoinType))
 @given(data=st.data())
 def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObject) -> None:

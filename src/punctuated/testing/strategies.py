@@ -207,10 +207,14 @@ def cases(
     algorithms: Sequence[Algorithm] = ALGORITHMS,
     policies: Sequence[OnViolation] = (OnViolation.REJECT, OnViolation.ACCEPT),
     with_ranges: bool = True,
+    small_memory: bool = False,
     max_batches: int = 5,
     max_objects: int = 9,
 ) -> Case:
-    """Any join over any two streams; `max_objects` is per batch and stream."""
+    """Any join over any two streams; `max_objects` is per batch and stream.
+
+    With `small_memory` punctuations are soon forgotten, and purges are eager.
+    """
     n_batches = draw(st.integers(1, max_batches))
     told = draw(st.sampled_from([(True, True), (True, True), (True, False), (False, True), (False, False)]))
     pace = draw(st.integers(2, 9))
@@ -230,8 +234,8 @@ def cases(
         right_spec,
         how=draw(st.sampled_from(types)),
         algorithm=draw(st.sampled_from(algorithms)),
-        purge_threshold=draw(st.just(1) | st.integers(1, 4)),
-        max_punctuations=draw(st.sampled_from([DEFAULT_MAX_PUNCTUATIONS] * 4 + [1, 2, 3, 5])),
+        purge_threshold=1 if small_memory else draw(st.just(1) | st.integers(1, 4)),
+        max_punctuations=draw(st.integers(1, 4)) if small_memory else DEFAULT_MAX_PUNCTUATIONS,
     )
     return Case(spec, batches)
 
