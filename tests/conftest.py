@@ -5,6 +5,6 @@ import os
 from hypothesis import HealthCheck, settings
 
 checks = list(HealthCheck)
-settings.register_profile("default", max_examples=150, deadline=None, derandomize=True, suppress_health_check=checks)
+settings.register_profile("default", max_examples=100, deadline=None, derandomize=True, suppress_health_check=checks)
 settings.register_profile("thorough", max_examples=5_000, deadline=None, suppress_health_check=checks)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

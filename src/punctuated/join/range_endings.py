@@ -94,6 +94,8 @@ class RangeEndings:
         named = self._affected(ending.patterns, state)
         state.make_room(deadlines=named.size)
         fresh = named[state.arrays.values["flags"][named] & (lay.EFFECT << side) == 0]
+        if state.sides["end_ts"][side] != lay.FOREVER:  # the stream has ended every value already
+            fresh = fresh[:0]
         end_values(state.arrays, int(side), named, ending.ts)
         self.in_effect[side].append(ending)
         ranges = self._output_ranges(side, ending, state)

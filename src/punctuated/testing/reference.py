@@ -543,7 +543,8 @@ class Reference:
         if self.spec.algorithm.propagation is not Propagation.EARLY:
             return None
         for ours in (stream for stream in self.streams if stream in (ended_by, last_gone)):
-            p_ts = self._punctuated_with_effect(ours, key)
+            ending = self.values[key].endings.get(ours.side)
+            p_ts = ending.ts if ending is not None and ending.in_effect else None
             if p_ts is not None and not self._preserves(self._other(ours)):
                 gone = self._gone_since(ours, key, just_ended=ours is ended_by)
                 if gone is not None:
