@@ -224,10 +224,11 @@ class JoinState:
     def _make_timer_room(self, deadlines: int) -> None:
         sides, arrays = self.sides, self.arrays
         self._replace(
-            pending=_grown(arrays.pending, int(sides["n_pending"].max()) + self.quota),
-            clusters=_grown(arrays.clusters, int(sides["n_clusters"].max()) + self.quota),
+            pending=_grown(arrays.pending, int(sides["n_pending"].max()) + self.quota + 2),
+            clusters=_grown(arrays.clusters, int(sides["n_clusters"].max()) + self.quota + 2),
             deadlines=_grown(
-                arrays.deadlines, int((sides["n_deadlines"] + sides["n_pending"]).max()) + deadlines + 2 * self.quota
+                arrays.deadlines,
+                int((sides["n_deadlines"] + sides["n_pending"]).max()) + deadlines + 2 * self.quota + 4,
             ),
         )
 
