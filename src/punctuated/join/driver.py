@@ -174,10 +174,14 @@ class JoinDriver:
                 self._fail(order[at], intakes)
         return at
 
-    def _make_room(self) -> None:
+    def _grow(self) -> bool:
         if self.state.lacks_values:
             self._archive()
-        grown = self.state.make_room()
+        return self.state.make_room()
+
+    def _make_room(self) -> None:
+        """The loop could not go on: some buffer is full, if no other then that of the pairs."""
+        grown = self._grow()
         n_pairs = int(self.state.common["n_pairs"][0])
         if n_pairs and (not grown or 2 * n_pairs > self.state.arrays.pairs.shape[1]):
             self._collector.drain_pairs(self.state)
@@ -199,12 +203,12 @@ class JoinDriver:
         side = Side(int(reference) & 1)
         intake = intakes[side]
         place = int(intake.objects.punctuation_code[int(reference) >> 2])
-        self._make_room()
+        self._grow()
         self._collector.add_ranges(self.ranges.meet(side, intake.ranges[place], self.state))
         self._remember_anew()
 
     def _fire_range(self) -> None:
-        self._make_room()
+        self._grow()
         self._collector.add_ranges(self.ranges.fire(self.state))
         self._remember_anew()
 
