@@ -80,8 +80,7 @@ def needs_total_order(stream: StreamSpec) -> bool:
 
 def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void) -> Intake:
     """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
-    rows, positions = _sort_rows(stream, batch)
-    ts = to_microseconds(rows[stream.time], stream.time)
+    rows, ts, positions = _sort_rows(stream, batch)
     codes, valid = codec.encode([rows[name] for name in stream.key])
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     late = ts < int(ours["watermark"])
@@ -100,17 +99,17 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     return Intake(rows, objects, rejected, ranges, promises)
 
 
-def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times]:
-    """Rows in the order of processing, and where each stood in the input."""
+def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times, Times]:
+    """Rows in the order of processing, their times, and where each stood in the input."""
     rows, positions = batch.rows, batch.row_positions
     if positions is None:
         positions = np.arange(len(rows))
-    order = _row_order(stream, rows)
-    return (rows, positions) if order is None else (rows.take(pa.array(order)), positions[order])
-
-
-def _row_order(stream: StreamSpec, rows: pa.Table) -> Times | None:
     ts = to_microseconds(rows[stream.time], stream.time)
+    order = _row_order(stream, rows, ts)
+    return (rows, ts, positions) if order is None else (rows.take(pa.array(order)), ts[order], positions[order])
+
+
+def _row_order(stream: StreamSpec, rows: pa.Table, ts: Times) -> Times | None:
     total = needs_total_order(stream)
     if is_sorted(ts) and not (total and has_ties(ts)):
         return None

@@ -17,13 +17,14 @@ from punctuated.join.keys import NumberedKeys
 from punctuated.join.memory import Runs
 from punctuated.join.promises import Promise
 from punctuated.join.range_endings import Known
+from punctuated.join.state import SCRATCH
 from punctuated.kernels.key_bytes import HASH_VERSION
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.side import Side
 
 FORMAT = 1
 _PARTS = pa.schema([("name", pa.string()), ("kind", pa.string()), ("data", pa.large_binary())])
-_SCRATCH = ("pairs", "unmatched", "punctuations", "rejected", "runs", "ranges")
+_NOT_SAVED = (*SCRATCH, "runs", "ranges")  # runs and ranges are saved in their own form
 
 
 def fingerprint(driver: JoinDriver) -> dict[str, str]:
@@ -45,7 +46,7 @@ def save(driver: JoinDriver) -> bytes:
     """The driver's state as bytes."""
     driver.state.compact()
     parts: list[tuple[str, str, bytes]] = [("fingerprint", "json", _json(fingerprint(driver)))]
-    kept = {name: array for name, array in driver.state.arrays._asdict().items() if name not in _SCRATCH}
+    kept = {name: array for name, array in driver.state.arrays._asdict().items() if name not in _NOT_SAVED}
     parts += [(name, "array", array.tobytes()) for name, array in kept.items()]
     parts += [(f"{name}.shape", "json", _json(array.shape)) for name, array in kept.items()]
     runs = driver.memory.runs
@@ -70,7 +71,7 @@ def load(driver: JoinDriver, data: bytes) -> None:
     arrays = {
         name: _array(parts, name, array)
         for name, array in driver.state.arrays._asdict().items()
-        if name not in _SCRATCH
+        if name not in _NOT_SAVED
     }
     driver.state.arrays = driver.state.arrays._replace(**arrays)
     runs = np.frombuffer(parts["runs"], np.int64).reshape(4, -1)

@@ -17,7 +17,7 @@ _SMALLEST = 1024
 _PAIRS = 1 << 20
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
-_SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
+SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
 
 
 def _capacity(entries: int) -> int:
@@ -239,7 +239,7 @@ class JoinState:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays that hold state; output buffers are scratch space."""
-        return sum(array.nbytes for name, array in self.arrays._asdict().items() if name not in _SCRATCH)
+        return sum(array.nbytes for name, array in self.arrays._asdict().items() if name not in SCRATCH)
 
 
 def _grown(array: npt.NDArray[T], needed: int) -> npt.NDArray[T]:
