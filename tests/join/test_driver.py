@@ -46,7 +46,7 @@ def test_equals_the_oracle_batch_by_batch(case: Case) -> None:
     check_equals_oracle(run, case.spec, case.batches)
 
 
-@given(cases(small_memory=True, with_ranges=False))
+@given(cases(small_memory=True))
 def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> None:
     check_equals_oracle(run, case.spec, case.batches)
 

@@ -61,9 +61,12 @@ class _Punctuations:
             self.kind[-1][1:] |= lay.SAME_OBJECT
         self.position.append(np.broadcast_to(np.asarray(position, np.int64), ts.shape))
 
-    def in_band_times(self) -> Times:
-        in_band = [ts[kind % lay.SAME_OBJECT < lay.ANNOUNCE_VALUE] for ts, kind in zip(self.ts, self.kind, strict=True)]
-        return np.sort(np.concatenate([_NO_INTS, *in_band]))
+    def in_band_times(self, more: Times) -> Times:
+        in_band = [
+            more,
+            *(ts[kind % lay.SAME_OBJECT < lay.ANNOUNCE_VALUE] for ts, kind in zip(self.ts, self.kind, strict=True)),
+        ]
+        return np.sort(np.concatenate(in_band))
 
     def sorted(self) -> tuple[Times, Times, npt.NDArray[np.uint8]]:
         if not self.ts:
@@ -84,11 +87,11 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     codes, valid = codec.encode([rows[name] for name in stream.key])
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     late = ts < int(ours["watermark"])
-    ahead = _find_ahead(stream, ts, late, punctuations.in_band_times(), ours)
-    if stream.flag is not None:
-        flagged = np.flatnonzero(_flags(rows[stream.flag]))
-        flagged = flagged[valid[flagged] & ~ahead[flagged]]
-        punctuations.add(ts[flagged], codes[flagged], lay.END_VALUE, positions[flagged])
+    flagged = np.zeros(ts.size, np.bool_) if stream.flag is None else _flags(rows[stream.flag]) & valid
+    ahead = _find_ahead(stream, ts, late, punctuations.in_band_times(ts[flagged & late]), ours)
+    last = flagged & ~ahead
+    if last.any():
+        punctuations.add(ts[last], codes[last], lay.END_VALUE, positions[last])
     masks = (late, "late"), (ahead, "ahead")
     rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]
     if rejected:
@@ -141,10 +144,10 @@ def _find_ahead(
     in_band_ts: Times,
     ours: np.void,
 ) -> npt.NDArray[np.bool_]:
-    if stream.max_ahead_us is None:
-        return np.zeros(ts.size, np.bool_)
-    marks = mark_ahead(ts, in_band_ts, int(ours["newest"]), stream.max_ahead_us)
-    return np.asarray(marks.astype(np.bool_) & ~late)
+    ahead = np.zeros(ts.size, np.bool_)
+    if stream.max_ahead_us is not None:
+        ahead[~late] = mark_ahead(ts[~late], in_band_ts, int(ours["newest"]), stream.max_ahead_us)
+    return ahead
 
 
 def _punctuations(

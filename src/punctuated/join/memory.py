@@ -86,7 +86,8 @@ class PunctuationMemory:
         """Move values that are over in the output from the I-Nodes to runs."""
         common, arrays = state.common[0], state.arrays
         done = np.unique(arrays.done[: int(common["n_done"])])
-        done = done[arrays.values["flags"][done] & lay.OUT != 0]  # the others were forgotten meanwhile
+        finished = arrays.values["flags"][done] & (lay.OUT | lay.OUT_RECALLED) == lay.OUT
+        done = done[finished]  # the others were forgotten meanwhile
         flags = arrays.values["flags"][done]
         # A side's ending that is still pending has a timer and a time of its own: such values stay where they are.
         settled = (flags & lay.ENDED_ANY) << 2 == flags & lay.EFFECT_ANY

@@ -76,7 +76,7 @@ def note_ending(state: State, side: int, index: int, ts: int) -> bool:
     if value.flags & (ENDED << side):
         if ts >= ending.ended_ts[side]:
             return False
-    elif value.flags & ENDED_ANY == 0:
+    else:
         ending.touched = state.common[0].seq
     value.flags |= ENDED << side
     value.flags &= ~(RECALLED << side)

@@ -81,10 +81,12 @@ def purge_value(state: State, side: int, index: int, ts: int) -> None:
 
 @part
 def has_stored(state: State, side: int, index: int) -> bool:
-    """Whether any tuple of a value is in the state of a side."""
+    """Whether any tuple of a value is in the state of a side; what has left its window may still be linked."""
+    alive_from = state.sides[1 - side].watermark - state.sides[side].forget_after
     position = state.values[index].head[side]
     for _ in range(state.values[index].count[side]):
-        if state.nodes[position].mark & DEAD == 0:
+        node = state.nodes[position]
+        if node.mark & DEAD == 0 and node.ts >= alive_from:
             return True
-        position = state.nodes[position].next
+        position = node.next
     return False

@@ -131,7 +131,8 @@ class Reference:
             ts = stream.time_of(each)
             yield Arrival(side, ts, position, row=each)
             flag = stream.spec.flag
-            if flag is not None and each.values[stream.spec.columns.index(flag)]:
+            flagged = flag is not None and each.values[stream.spec.columns.index(flag)]
+            if flagged and None not in stream.key_of(each.values):
                 patterns = tuple(
                     Constant(value) if column in stream.spec.key else WILDCARD
                     for column, value in zip(stream.spec.columns, each.values, strict=True)
@@ -314,7 +315,8 @@ class Reference:
         if evicted in ours.stored:
             ours.forget(evicted)
             self._unmatched(ours, evicted, new.ts)
-        if evicted.key in self.values:
+        if evicted.has_place:
+            evicted.has_place = False
             self._may_be_punctuated(evicted.key, last_gone=ours)
 
     # Forgetting
@@ -349,8 +351,7 @@ class Reference:
         self.n_effects += 1
         if self.n_effects >= self.spec.purge_threshold:
             for side, due in self.due_purges:
-                if due in self.values:
-                    self._purge(self.streams[side], due)
+                self._purge(self.streams[side], due)
             self.due_purges, self.n_effects = [], 0
 
     def _purge(self, ours: Stream, key: Key) -> None:
@@ -362,6 +363,7 @@ class Reference:
             if kept.key == key:
                 self.out.purged += 1
                 self._drop(other, kept)
+        other.give_up_places(key)
 
     # A punctuation
 
@@ -418,6 +420,7 @@ class Reference:
             return False
         value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
         is_repeated = ours.side in value.endings
+        value.touched = value.touched if is_repeated else self.touch
         ending = value.endings.setdefault(ours.side, Ending(ts, self._next_arrival()))
         ending.ts = min(ending.ts, ts)
         if at_once or (not is_repeated and ours.wm >= ts):
@@ -561,11 +564,8 @@ class Reference:
             if just_ended and min(stream.wm for stream in self.streams) > end:
                 return -math.inf
             return end + 1 if self._other(ours).wm > end else None
-        if isinstance(window, CountWindow) and not window.per_key:
-            place = max(place for place, each in enumerate(ours.accepted) if each.key == key) + window.n
-            if place >= len(ours.accepted):
-                return None
-            return -math.inf if just_ended else max(last, ours.accepted[place].ts)
+        if isinstance(window, CountWindow) and not any(each.has_place for each in ours.accepted if each.key == key):
+            return -math.inf if just_ended else max(last, ours.accepted[-1].ts)
         return None
 
     def _own_state(self, key: Key, ours: Stream | None) -> tuple[int, str] | None:

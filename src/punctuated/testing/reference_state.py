@@ -86,7 +86,7 @@ class Accepted:
     ts: int
     key: Key
     matched: bool = False
-    has_place: bool = False  # in a count window per key
+    has_place: bool = False  # in a count window; a semi join's matched tuple has one without being stored
 
     @property
     def has_null(self) -> bool:
@@ -176,3 +176,8 @@ class Stream:
 
     def forget(self, kept: Accepted) -> None:
         self.stored = [each for each in self.stored if each is not kept]
+
+    def give_up_places(self, key: Key) -> None:
+        for each in self.accepted:
+            if each.key == key:
+                each.has_place = False

@@ -213,7 +213,7 @@ def cases(
 ) -> Case:
     """Any join over any two streams; `max_objects` is per batch and stream.
 
-    With `small_memory` punctuations are soon forgotten, and purges are eager.
+    With `small_memory` punctuations are soon forgotten.
     """
     n_batches = draw(st.integers(1, max_batches))
     told = draw(st.sampled_from([(True, True), (True, True), (True, False), (False, True), (False, False)]))
@@ -234,8 +234,8 @@ def cases(
         right_spec,
         how=draw(st.sampled_from(types)),
         algorithm=draw(st.sampled_from(algorithms)),
-        purge_threshold=1 if small_memory else draw(st.just(1) | st.integers(1, 4)),
-        max_punctuations=draw(st.integers(1, 4)) if small_memory else DEFAULT_MAX_PUNCTUATIONS,
+        purge_threshold=draw(st.just(1) | st.integers(1, 4)),
+        max_punctuations=draw(st.integers(1, 5)) if small_memory else DEFAULT_MAX_PUNCTUATIONS,
     )
     return Case(spec, batches)
 
