@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -11,10 +12,12 @@ from punctuated.api.sources import Endings as Announced
 from punctuated.api.stream import Stream
 from punctuated.errors import PatternError
 from punctuated.join.keys import common_key_type
-from punctuated.model.batch import Endings, Positions, StreamBatch
+from punctuated.model.batch import Endings, StreamBatch
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.times import to_microseconds
+
+Ints = npt.NDArray[np.int64]
 
 
 def key_types(left: Stream, right: Stream) -> list[pa.DataType]:
@@ -78,13 +81,11 @@ def _split(
     if is_single.any():
         named = pa.table([keys.drop_null().cast(types[0])], names=[stream.spec.key[0]])
         ts = pa.chunked_array([pa.array(times[is_single])])
-        endings = (Endings(named, ts, in_band=True, positions=places[is_single]), *endings)
+        endings = (Endings(named, ts, in_band=True), *endings)
     return StreamBatch(
         rows=table.filter(pa.array(is_row)).select(columns).cast(schema),
         endings=endings,
         punctuations=_parse(stream, said.take(pa.array(others)), times[others], places[others]),
-        row_positions=np.flatnonzero(is_row),
-        punctuation_positions=places[others],
     )
 
 
@@ -102,7 +103,7 @@ def _single_values(stream: Stream, said: pa.Table) -> pa.Array:
     return pc.struct_field(found, "key").cast(pa.int64()) if len(texts) else pa.nulls(0, pa.int64())
 
 
-def _parse(stream: Stream, said: pa.Table, times: Positions, places: Positions) -> tuple[Punctuation, ...]:
+def _parse(stream: Stream, said: pa.Table, times: Ints, places: Ints) -> tuple[Punctuation, ...]:
     types = [stream.schema.field(name).type for name in stream.spec.columns]
     parsed = []
     for text, ts, place in zip(said[stream.pattern_column].to_pylist(), times.tolist(), places.tolist(), strict=True):

@@ -22,7 +22,9 @@ from punctuated.join.promises import Promise, broken
 from punctuated.join.range_endings import RangeEndings
 from punctuated.join.rows import RowStore
 from punctuated.join.state import JoinState
+from punctuated.join.tick import Key, key_rank
 from punctuated.kernels import layout as lay
+from punctuated.kernels.clock import expect_values, leave_value
 from punctuated.kernels.hash_index import inherit_all
 from punctuated.kernels.merge import merge_order
 from punctuated.kernels.process import finish_batch, process_batch
@@ -62,6 +64,7 @@ class JoinDriver:
         self.memory = PunctuationMemory(spec.max_punctuations, self.codec.merges)
         self.ranges = RangeEndings(self.codec, spec.algorithm.propagation is not Propagation.NONE)
         self.promises: tuple[list[Promise], list[Promise]] = ([], [])
+        self.clusters: list[tuple[int, Key] | None] = [None, None]  # where clustered streams stand
         self.samples = Samples(sample_us)
         self._collector = Collector(spec, self.columns, self.codec, self.rows, where, with_times)
 
@@ -137,8 +140,36 @@ class JoinDriver:
                 self.state.common["rejected"] += len(rows)
         common = self.state.common
         common["first_seq"] = common["seq"]
+        common["due"] = lay.NEVER
         if self.ranges:  # new keys may fall under old ranges
             self._remember()
+        for side in Side:
+            self.state.sides["batch_newest"][side] = intakes[side].times.newest
+            if self.spec.streams[side].clustered:
+                self._move_cluster(side, intakes[side].times.cluster)
+                expect_values(self.state.arrays, int(side), intakes[side].last_codes)
+
+    def _move_cluster(self, side: Side, newest: tuple[int, Key] | None) -> None:
+        """Say where a clustered stream stands, and which value it has left."""
+        before = self.clusters[side]
+        standings = [each for each in (before, newest) if each is not None]
+        if not standings:
+            return
+        now = max(standings, key=lambda each: (each[0], key_rank(each[1])))
+        self.clusters[side] = now
+        ours = self.state.sides[side : side + 1]
+        ours["in_cluster"] = 0
+        if None not in now[1]:
+            ours["in_cluster"], ours["cluster"] = 1, self._code(now[1])
+        if before is not None and before[1] != now[1] and None not in before[1]:
+            self._grow()
+            leave_value(self.state.arrays, int(side), self._code(before[1]))
+
+    def _code(self, key: Key) -> int:
+        columns = [
+            pa.chunked_array([pa.array([value], dtype)]) for value, dtype in zip(key, self.codec.types, strict=True)
+        ]
+        return int(self.codec.encode(columns)[0][0])
 
     def _note_promises(self, intakes: tuple[Intake, Intake], order: lay.Indices) -> None:
         """Punctuations that end no value are remembered for the check of later batches."""
@@ -148,7 +179,7 @@ class JoinDriver:
             if not intakes[side].promises or self.state.sides["end_ts"][side] != lay.FOREVER:
                 continue
             ends = np.flatnonzero(objects.punctuation_kind == lay.END_STREAM)
-            noted = np.flatnonzero((objects.punctuation_kind == lay.NO_ENDING) & (objects.punctuation_code >= 0))
+            noted = np.flatnonzero(objects.punctuation_kind == lay.PROMISE_ONLY)
             for i in noted[: np.searchsorted(noted, ends[0]) if ends.size else None].tolist():
                 said = intakes[side].promises[int(objects.punctuation_code[i])]
                 place = int(np.flatnonzero(order == 4 * i + 2 + side)[0])

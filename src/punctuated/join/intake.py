@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from punctuated.join.keys import KeyCodec
 from punctuated.join.pattern_match import typed_scalar
+from punctuated.join.tick import BatchTimes, make_tick, read_tick
 from punctuated.kernels import layout as lay
-from punctuated.kernels.merge import has_ties, is_sorted, mark_ahead
+from punctuated.kernels.merge import has_ties, is_sorted
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import Pattern
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values, time_floor
@@ -38,41 +39,36 @@ class Intake:
 
     rows: pa.Table  # accepted so far, sorted
     objects: lay.Objects
+    times: BatchTimes
     rejected: list[tuple[pa.Table, str]]
     ranges: list[RangeEnding]  # punctuation_code of a range points here
     promises: list[Punctuation]  # punctuations that end no value; punctuation_code points here too
 
+    @property
+    def last_codes(self) -> Times:
+        """The values that a clustered stream brings."""
+        return np.asarray(self.objects.code[self.objects.status & lay.LAST_IN_BATCH != 0])
+
 
 @dataclass
 class _Punctuations:
-    """Punctuations under construction; then sorted by time, in-band ones first, then by place in the input."""
+    """Punctuations under construction; then by time, kind and content, so that their place in the input is nothing."""
 
     ts: list[Times] = field(default_factory=list)
     code: list[Times] = field(default_factory=list)
     kind: list[npt.NDArray[np.uint8]] = field(default_factory=list)
-    position: list[Times] = field(default_factory=list)
 
-    def add(self, ts: Times, code: Times, kind: int, position: Times | int) -> None:
-        """Punctuations of one kind; those at a single position are the values of one list."""
+    def add(self, ts: Times, code: Times, kind: int) -> None:
+        """Punctuations of one kind."""
         self.ts.append(ts)
         self.code.append(code)
         self.kind.append(np.full(ts.size, kind, np.uint8))
-        if isinstance(position, int):
-            self.kind[-1][1:] |= lay.SAME_OBJECT
-        self.position.append(np.broadcast_to(np.asarray(position, np.int64), ts.shape))
-
-    def in_band_times(self, more: Times) -> Times:
-        in_band = [
-            more,
-            *(ts[kind % lay.SAME_OBJECT < lay.ANNOUNCE_VALUE] for ts, kind in zip(self.ts, self.kind, strict=True)),
-        ]
-        return np.sort(np.concatenate(in_band))
 
     def sorted(self) -> tuple[Times, Times, npt.NDArray[np.uint8]]:
         if not self.ts:
             return _NO_INTS, _NO_INTS, np.empty(0, np.uint8)
         ts, code, kind = np.concatenate(self.ts), np.concatenate(self.code), np.concatenate(self.kind)
-        order = np.lexsort((np.concatenate(self.position), kind % lay.SAME_OBJECT >= lay.ANNOUNCE_VALUE, ts))
+        order = np.lexsort((code, kind, ts))
         return ts[order], code[order], kind[order]
 
 
@@ -83,33 +79,40 @@ def needs_total_order(stream: StreamSpec) -> bool:
 
 def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void) -> Intake:
     """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
-    rows, ts, positions = _sort_rows(stream, batch)
+    rows, ts = _sort_rows(stream, batch)
     codes, valid = codec.encode([rows[name] for name in stream.key])
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
-    late = ts < int(ours["watermark"])
-    flagged = np.zeros(ts.size, np.bool_) if stream.flag is None else _flags(rows[stream.flag]) & valid
-    ahead = _find_ahead(stream, ts, late, punctuations.in_band_times(ts[flagged & late]), ours)
-    last = flagged & ~ahead
-    if last.any():
-        punctuations.add(ts[last], codes[last], lay.END_VALUE, positions[last])
+    tick = make_tick(stream, rows, ts, _said(stream, batch)) if batch.tick is None else batch.tick
+    times = read_tick(stream, tick, int(ours["newest"]))
+    ahead = times.are_ahead(ts)
+    late = (ts < int(ours["watermark"])) & ~ahead
+    if stream.flag is not None:
+        last = _flags(rows[stream.flag]) & valid & ~ahead
+        punctuations.add(ts[last], codes[last], lay.END_VALUE)
     masks = (late, "late"), (ahead, "ahead")
     rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]
     if rejected:
         kept = ~(late | ahead)
         rows, ts, codes, valid = rows.filter(pa.array(kept)), ts[kept], codes[kept], valid[kept]
     status = np.where(valid, 0, lay.NULL_KEY).astype(np.uint8)
+    if stream.clustered:
+        status[_last_of_each(codes, np.flatnonzero(valid))] |= lay.LAST_IN_BATCH
     objects = lay.Objects(ts, codes, status, *punctuations.sorted())
-    return Intake(rows, objects, rejected, ranges, promises)
+    return Intake(rows, objects, times, rejected, ranges, promises)
 
 
-def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times, Times]:
-    """Rows in the order of processing, their times, and where each stood in the input."""
-    rows, positions = batch.rows, batch.row_positions
-    if positions is None:
-        positions = np.arange(len(rows))
+def _last_of_each(codes: Times, positions: Times) -> Times:
+    """The last of these ascending positions for each code."""
+    backwards = positions[::-1]
+    return np.asarray(backwards[np.unique(codes[backwards], return_index=True)[1]])
+
+
+def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times]:
+    """Rows in the order of processing, and their times."""
+    rows = batch.rows
     ts = to_microseconds(rows[stream.time], stream.time)
     order = _row_order(stream, rows, ts)
-    return (rows, ts, positions) if order is None else (rows.take(pa.array(order)), ts[order], positions[order])
+    return (rows, ts) if order is None else (rows.take(pa.array(order)), ts[order])
 
 
 def _row_order(stream: StreamSpec, rows: pa.Table, ts: Times) -> Times | None:
@@ -137,37 +140,31 @@ def _flags(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     return np.asarray(pc.fill_null(column, False).to_numpy().astype(np.bool_))
 
 
-def _find_ahead(
-    stream: StreamSpec,
-    ts: Times,
-    late: npt.NDArray[np.bool_],
-    in_band_ts: Times,
-    ours: np.void,
-) -> npt.NDArray[np.bool_]:
-    ahead = np.zeros(ts.size, np.bool_)
-    if stream.max_ahead_us is not None:
-        ahead[~late] = mark_ahead(ts[~late], in_band_ts, int(ours["newest"]), stream.max_ahead_us)
-    return ahead
+def _said(stream: StreamSpec, batch: StreamBatch) -> Times:
+    """Times of the in-band punctuations other than flags."""
+    times = [to_microseconds(endings.ts, stream.time) for endings in batch.endings if endings.in_band]
+    return np.concatenate([_NO_INTS, *times, [p.ts for p in batch.punctuations if p.in_band]]).astype(np.int64)
 
 
 def _punctuations(
     stream: StreamSpec, batch: StreamBatch, codec: KeyCodec
 ) -> tuple[_Punctuations, list[RangeEnding], list[Punctuation]]:
-    """All punctuations of a batch but the flags, single values as codes, ranges as positions in a list."""
+    """All punctuations of a batch but the flags, single values as codes, others as positions in a list."""
     built = _Punctuations()
     ranges: list[RangeEnding] = []
     promises: list[Punctuation] = []
     for endings in batch.endings:
         codes, valid = codec.encode(endings.keys.columns)
-        ts = to_microseconds(endings.ts, stream.time)
-        positions = np.arange(ts.size) if endings.positions is None else endings.positions
-        kind = lay.END_VALUE if endings.in_band else lay.ANNOUNCE_VALUE
-        built.add(ts[valid], codes[valid], kind, positions[valid])
-    for i, punctuation in enumerate(batch.punctuations):
-        position = i if batch.punctuation_positions is None else int(batch.punctuation_positions[i])
+        built.add(to_microseconds(endings.ts, stream.time)[valid], codes[valid], lay.END_VALUE)
+    for punctuation in sorted(batch.punctuations, key=lambda each: repr(_key_patterns(stream, each))):
         code, kind = _meaning(stream, punctuation, codec, ranges, promises)
-        built.add(np.full(code.size, punctuation.ts, np.int64), code, kind, position)
+        built.add(np.full(code.size, punctuation.ts, np.int64), code, kind)
     return built, ranges, promises
+
+
+def _key_patterns(stream: StreamSpec, punctuation: Punctuation) -> tuple[Pattern, ...]:
+    by_column = dict(zip(stream.columns, punctuation.patterns, strict=True))
+    return tuple(by_column[name] for name in stream.key)
 
 
 def _meaning(
@@ -179,21 +176,20 @@ def _meaning(
 ) -> tuple[Times, int]:
     """Codes and kind of a punctuation; ranges and promises are put aside on the way."""
     kind = classify(punctuation.patterns, stream.columns, stream.key, stream.time)
-    by_column = dict(zip(stream.columns, punctuation.patterns, strict=True))
     if kind is Kind.VALUES:
         values = named_values(punctuation.patterns, stream.columns, stream.key)
         codes, _ = codec.encode(_key_columns(values, codec.types))
-        return codes, lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE
+        return codes, lay.END_VALUE
     if kind is Kind.RANGE:
-        ranges.append(RangeEnding(tuple(by_column[name] for name in stream.key), punctuation.ts))
-        return np.array([len(ranges) - 1]), lay.END_RANGE if punctuation.in_band else lay.ANNOUNCE_RANGE
+        ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts))
+        return np.array([len(ranges) - 1]), lay.END_RANGE
     if kind is Kind.END:
         return np.array([lay.NEVER]), lay.END_STREAM
     if kind is Kind.TIME:
-        return np.array([time_floor(by_column[stream.time])]), lay.SET_FLOOR
+        return np.array([time_floor(punctuation.patterns[stream.columns.index(stream.time)])]), lay.SET_FLOOR
     if kind is Kind.PROMISE:
         promises.append(punctuation)
-        return np.array([len(promises) - 1]), lay.NO_ENDING
+        return np.array([len(promises) - 1]), lay.PROMISE_ONLY
     return np.array([lay.NONE]), lay.NO_ENDING  # it says nothing, but it is an object of the stream and has a time
 
 

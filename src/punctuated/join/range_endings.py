@@ -88,7 +88,7 @@ class RangeEndings:
         time, order = min(((each.ts, each.order) for each in self.pending[side]), default=(lay.NOT_SET, 0))
         state.sides["range_time"][side] = time
         state.sides["range_order"][side] = order
-        state.common["waiting"] = 1  # it is looked at when time goes on
+        state.common["due"] = lay.NEVER  # it is looked at when time goes on
 
     def _take_effect(self, side: Side, ending: Known, state: JoinState) -> list[OutputRange]:
         named = self._affected(ending.patterns, state)

@@ -52,6 +52,7 @@ def save(driver: JoinDriver) -> bytes:
     runs = driver.memory.runs
     parts.append(("runs", "array", np.stack([runs.low, runs.high, runs.flags, runs.touched]).tobytes()))
     parts.append(("punctuations", "json", _json(_punctuations(driver))))
+    parts.append(("standings", "table", _ipc(_standings(driver))))
     for side in Side:
         parts.append((f"rows.{side}", "table", _ipc(driver.rows[side].live(driver.state, side))))
     if isinstance(driver.codec, NumberedKeys):
@@ -79,6 +80,7 @@ def load(driver: JoinDriver, data: bytes) -> None:
     if isinstance(driver.codec, NumberedKeys):
         driver.codec.encode(_table(parts["keys"]).columns)
     _restore_punctuations(driver, json.loads(parts["punctuations"]))
+    _restore_standings(driver, _table(parts["standings"]))
     for side in Side:
         driver.rows[side].load(_table(parts[f"rows.{side}"]), driver.state, side)
     driver.refresh_memory()
@@ -112,6 +114,22 @@ def _punctuations(driver: JoinDriver) -> dict[str, Any]:
         for side in Side
     ]
     return {"ranges": ranges, "promises": promises, "forgotten": driver.memory.forgotten}
+
+
+def _standings(driver: JoinDriver) -> pa.Table:
+    """Where clustered streams stand: a row per stream, the time null if it stands nowhere."""
+    standings = [each or (None, (None,) * len(driver.codec.types)) for each in driver.clusters]
+    columns = [pa.array([key[place] for _, key in standings], dtype) for place, dtype in enumerate(driver.codec.types)]
+    return pa.table([pa.array([ts for ts, _ in standings], pa.int64()), *columns], names=_names(driver))
+
+
+def _restore_standings(driver: JoinDriver, saved: pa.Table) -> None:
+    for side, row in zip(Side, zip(*saved.to_pydict().values(), strict=True), strict=True):
+        driver.clusters[side] = None if row[0] is None else (row[0], row[1:])
+
+
+def _names(driver: JoinDriver) -> list[str]:
+    return ["ts", *(f"key {place}" for place in range(len(driver.codec.types)))]
 
 
 def _restore_punctuations(driver: JoinDriver, saved: dict[str, Any]) -> None:

@@ -52,9 +52,9 @@ def _rules(spec: JoinSpec, side: Side) -> dict[str, int]:
 
 def _sides(spec: JoinSpec) -> lay.Records:
     sides = np.zeros(2, lay.SIDE)
-    for field in ("newest", "floor", "watermark", "cluster_ts"):
+    for field in ("newest", "batch_newest", "floor", "watermark"):
         sides[field] = lay.NEVER
-    sides["end_ts"], sides["range_time"], sides["cluster"] = lay.FOREVER, lay.NOT_SET, lay.NONE
+    sides["end_ts"], sides["range_time"] = lay.FOREVER, lay.NOT_SET
     for side in Side:
         for field, number in _rules(spec, side).items():
             sides[field][side] = number

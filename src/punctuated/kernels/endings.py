@@ -2,15 +2,16 @@
 
 from punctuated.kernels._jit import part
 from punctuated.kernels.hash_index import find_run
-from punctuated.kernels.heap import pop_timer, push_timer
+from punctuated.kernels.heap import due_at, pop_timer, push_timer
 from punctuated.kernels.layout import (
     ARCHIVED,
+    COMING,
     EFFECT,
     ENDED,
     ENDED_ANY,
     FOREVER,
     NEVER,
-    NOT_SET,
+    OPEN,
     OUT,
     OUT_RECALLED,
     RECALLED,
@@ -99,7 +100,7 @@ def end_value(state: State, side: int, index: int, ts: int) -> None:
         state.common[0].timers += 1
         order = state.common[0].timers
         ours.n_pending = push_timer(state.pending[side], ours.n_pending, ts, order, index)
-        state.common[0].waiting = 1
+        state.common[0].due = min(state.common[0].due, due_at(state, side, ts))
 
 
 @part
@@ -124,24 +125,25 @@ def end_pending(state: State, side: int, index: int, ts: int) -> bool:
 
 
 @part
-def leave_cluster(state: State, side: int, index: int, time: int) -> None:
-    """A clustered stream has left this value; that is certain once the watermark has reached `time`."""
-    ours = state.sides[side]
-    code = state.values[index].code
-    ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, time, code, index)
-    state.common[0].waiting = 1
+def watch_cluster(state: State, side: int, index: int) -> None:
+    """Look whether a clustered stream has left a value once its watermark has passed the value's last tuple."""
+    ours, last = state.sides[side], state.endings[index].last_ts[side]
+    ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, last + 1, state.values[index].code, index)
+    state.common[0].due = min(state.common[0].due, due_at(state, side, last + 1))
 
 
 @part
 def end_cluster(state: State, side: int, index: int) -> None:
-    """End a value that a clustered stream has left (PW-13), unless the stream is back at it or it is not quite over."""
-    ours = state.sides[side]
+    """End a value that a clustered stream has left (PW-13), unless the stream is still at it or may come back."""
+    ours, value = state.sides[side], state.values[index]
     last = state.endings[index].last_ts[side]
-    if ours.cluster == index or last == NEVER:
+    if value.open & ((OPEN | COMING) << side) != OPEN << side or (ours.in_cluster and ours.cluster == value.code):
         return
     if last >= ours.watermark:
-        leave_cluster(state, side, index, last + 1)
-    else:
+        watch_cluster(state, side, index)
+        return
+    value.open &= ~(OPEN << side)
+    if last != NEVER:  # else it was forgotten
         end_at_once(state, side, index, last)
 
 
@@ -178,9 +180,5 @@ def fire_pending(state: State, side: int) -> bool:
 
 @part
 def fire_all(state: State) -> bool:
-    """Time goes on: pending endings take effect, left before right; false if it is a range's turn."""
-    done = fire_pending(state, 0) and fire_pending(state, 1)
-    a, b = state.sides[0], state.sides[1]
-    timers = a.n_pending + b.n_pending + a.n_clusters + b.n_clusters
-    state.common[0].waiting = timers > 0 or a.range_time != NOT_SET or b.range_time != NOT_SET
-    return done
+    """Objects of one moment are done: endings take effect, left before right; false if it is a range's turn."""
+    return fire_pending(state, 0) and fire_pending(state, 1)

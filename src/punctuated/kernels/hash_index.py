@@ -101,7 +101,7 @@ def add_value(state: State, code: int) -> int:
     common.n_values = index + 1
     value = state.values[index]
     value.code = code
-    value.flags = 0
+    value.flags = value.open = 0
     for side in range(2):
         value.head[side] = NONE
         value.tail[side] = NONE

@@ -1,7 +1,7 @@
 """A binary heap of timers in a record array: what happens when a watermark gets there. Ties go by order of setting."""
 
 from punctuated.kernels._jit import part
-from punctuated.kernels.layout import Records
+from punctuated.kernels.layout import FOREVER, Records, State
 
 
 @part
@@ -49,3 +49,14 @@ def pop_timer(heap: Records, n: int) -> int:
             return last
         _swap(heap, child, parent)
         parent = child
+
+
+@part
+def due_at(state: State, side: int, time: int) -> int:
+    """The moment of the batch's clock at which the side's watermark gets to `time`; FOREVER if not in this batch."""
+    ours = state.sides[side]
+    if time <= ours.watermark:
+        return int(state.common[0].now)
+    if time > ours.batch_newest - ours.lateness:
+        return FOREVER
+    return int(time + ours.lateness)

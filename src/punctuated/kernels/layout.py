@@ -35,12 +35,14 @@ OUT_RECALLED = 256  # so does OUT
 # Marks of a node.
 MATCHED, DEAD = 1, 2
 
-# Status of an input tuple.
-NULL_KEY, BROKEN = 1, 2
+# Status of an input tuple; the last of its value in the batch is marked for clustered streams.
+NULL_KEY, BROKEN, LAST_IN_BATCH = 1, 2, 4
+
+# What a clustered stream knows of a value, shifted left by the side: it has yet to end it; more of it is in the batch.
+OPEN, COMING = 1, 4
 
 # Kinds of an input punctuation. A range is handed to the driver.
-END_VALUE, END_STREAM, SET_FLOOR, NO_ENDING, END_RANGE, ANNOUNCE_VALUE, ANNOUNCE_RANGE = range(7)
-SAME_OBJECT = 64  # added to the kind: one more value of the same list
+END_VALUE, END_RANGE, SET_FLOOR, PROMISE_ONLY, NO_ENDING, END_STREAM = range(6)  # in the order of processing
 
 # What a match means.
 PAIRS, FIRST_MATCH = 0, 1
@@ -60,7 +62,7 @@ DONE, NEEDS_ROOM, MET_RANGE, RANGE_DUE, BROKE_PROMISE = 0, 1, 2, 3, 4
 
 NODE = np.dtype([("ts", "i8"), ("next", "i4"), ("value", "i4"), ("row", "i4"), ("mark", "i4")])
 VALUE = np.dtype(
-    [("code", "i8"), ("head", "i4", (2,)), ("tail", "i4", (2,)), ("count", "i4", (2,)), ("flags", "i4"), ("_", "i4")]
+    [("code", "i8"), ("head", "i4", (2,)), ("tail", "i4", (2,)), ("count", "i4", (2,)), ("flags", "i4"), ("open", "i4")]
 )
 ENDING = np.dtype([("ended_ts", "i8", (2,)), ("last_ts", "i8", (2,)), ("touched", "i8")])
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])
@@ -73,6 +75,7 @@ SIDE = np.dtype(
     [
         # The clock.
         ("newest", "i8"),
+        ("batch_newest", "i8"),  # the largest time that the batch at hand brings, here or in another bucket
         ("floor", "i8"),
         ("watermark", "i8"),
         ("end_ts", "i8"),  # when the stream ended; FOREVER while it runs
@@ -85,8 +88,8 @@ SIDE = np.dtype(
         ("accepted", "i8"),  # tuples so far, for rows(n)
         ("base_row", "i8"),  # row number of the batch's first tuple
         ("appended", "i8"),  # nodes since the batch began
-        ("cluster", "i8"),  # value of the newest tuple
-        ("cluster_ts", "i8"),
+        ("in_cluster", "i8"),  # whether a clustered stream is at a value, and the code of that value
+        ("cluster", "i8"),
         ("n_pending", "i8"),
         ("n_deadlines", "i8"),
         ("n_clusters", "i8"),
@@ -119,7 +122,7 @@ COMMON = np.dtype(
         ("seq", "i8"),  # number of the object at hand
         ("now", "i8"),
         ("timers", "i8"),  # timers set so far
-        ("waiting", "i8"),  # whether any ending waits for its effect
+        ("due", "i8"),  # the next moment of the batch's clock at which a timer goes off; NEVER asks for a look
         ("n_queued", "i8"),
         ("n_done", "i8"),
         ("stopped_by", "i8"),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from punctuated.kernels._jit import in_place, kernel, part
-from punctuated.kernels.layout import FOREVER, Bytes, Indices, Ints, Objects
+from punctuated.kernels.layout import FOREVER, Indices, Ints, Objects
 
 
 @in_place
@@ -57,19 +57,3 @@ def merge_order(left: Objects, right: Objects) -> Indices:
             m += 1
             d = _head(right.punctuation_ts, m)
     return order
-
-
-@kernel
-def mark_ahead(ts: Ints, punctuation_ts: Ints, newest: int, max_ahead: int) -> Bytes:
-    """Which tuples are further ahead of their stream's newest object than allowed; both inputs ascend."""
-    ahead = np.zeros(ts.size, np.uint8)
-    k = 0
-    for i in range(ts.size):
-        while k < punctuation_ts.size and punctuation_ts[k] < ts[i]:
-            newest = max(newest, punctuation_ts[k])
-            k += 1
-        if newest > -FOREVER and ts[i] > newest + max_ahead:
-            ahead[i] = 1
-        else:
-            newest = max(newest, ts[i])
-    return ahead

@@ -4,41 +4,42 @@ It comes back to the driver when a buffer is full or a range ending is due.
 """
 
 from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels.clock import reach, run_clock
 from punctuated.kernels.endings import (
     end_at_once,
     end_pending,
     end_value,
-    fire_all,
-    leave_cluster,
+    watch_cluster,
 )
 from punctuated.kernels.hash_index import add_value, find_or_add, find_value
 from punctuated.kernels.invalidate import advance, evict, sweep
 from punctuated.kernels.layout import (
     ACCEPT,
     AFTER_OUTPUT,
-    ANNOUNCE_VALUE,
     BROKE_PROMISE,
     BROKEN,
+    COMING,
     DEAD,
     DONE,
     EFFECT,
+    END_RANGE,
     END_STREAM,
     END_VALUE,
     ENDED,
     FAIL,
     FIRST_MATCH,
     FOREVER,
+    LAST_IN_BATCH,
     MATCHED,
     MET_RANGE,
     NEEDS_ROOM,
     NEVER,
-    NO_ENDING,
     NONE,
     NULL_KEY,
+    OPEN,
     OUT,
     PROMISE,
     RANGE_DUE,
-    SAME_OBJECT,
     SET_FLOOR,
     Indices,
     Objects,
@@ -86,21 +87,6 @@ def turn_away(state: State, side: int, index: int, ts: int, row: int) -> bool:
         reject(state, side, row, AFTER_OUTPUT)
         return True
     return False
-
-
-@part
-def follow_cluster(state: State, side: int, index: int, ts: int) -> None:
-    """A clustered stream leaves a value when its newest tuple has another one; a late tuple may prolong one."""
-    ours = state.sides[side]
-    left = NONE
-    if ts >= ours.cluster_ts:
-        if ours.cluster != index:
-            left = ours.cluster
-        ours.cluster, ours.cluster_ts = index, ts
-    elif ours.cluster != index:
-        left = index
-    if left >= 0:
-        leave_cluster(state, side, left, ours.cluster_ts)
 
 
 @inlined
@@ -158,9 +144,6 @@ def process_tuple(state: State, side: int, ts: int, code: int, status: int, row:
     """Invalidate, probe, store (PW-22 … PW-24). `known` is the value's I-Node, if there is one."""
     ours = state.sides[side]
     ours.tuples += 1
-    if ts > ours.newest:
-        ours.newest = ts
-        advance(state, side)
     index = known
     if known < 0 and status & NULL_KEY == 0:
         index = add_value(state, code)
@@ -177,10 +160,21 @@ def process_tuple(state: State, side: int, ts: int, code: int, status: int, row:
         store(state, side, index, ts, row, matched)
     if ours.rows:
         evict(state, side, index, ts)
-    if ours.clustered:
-        follow_cluster(state, side, index, ts)
     if ours.unique and index >= 0:
         end_at_once(state, side, index, ts)
+    if ours.clustered and index >= 0:
+        state.values[index].open |= OPEN << side
+
+
+@part
+def follow_cluster(state: State, side: int, code: int, status: int) -> None:
+    """A clustered stream may leave a value after its last tuple of a batch, be that accepted or not."""
+    if status & LAST_IN_BATCH == 0:
+        return
+    index = find_value(state, code)
+    state.values[index].open &= ~(COMING << side)
+    if state.values[index].open & (OPEN << side):
+        watch_cluster(state, side, index)
 
 
 @part
@@ -190,12 +184,14 @@ def end_stream(state: State, side: int, ts: int) -> None:
     if ours.end_ts != FOREVER:
         return
     ours.floor, ours.end_ts = FOREVER, ts
+    state.common[0].due = NEVER
     for i in range(ours.n_pending):
         if not end_pending(state, side, heap[i].value, ts):
             heap[i].value = NONE
     for index in range(state.common[0].n_values):
         proof = ended_ts(state, side, index) if state.common[0].forgets_by_punctuation else ts
         purge_value(state, 1 - side, index, proof)
+        state.values[index].open &= ~(OPEN << side)
         if awaits_output(state, 1 - side, index):
             propagate(state, 1 - side, index)
     advance(state, side)
@@ -207,20 +203,18 @@ def end_stream(state: State, side: int, ts: int) -> None:
 
 @part
 def process_punctuation(state: State, side: int, ts: int, code: int, kind: int) -> None:
-    """A punctuation names one value, ends the stream, or moves its time on (PW-25). Announced ones do not move time."""
+    """A punctuation names one value, ends the stream, or moves its time on (PW-25)."""
     ours = state.sides[side]
     ours.punctuations += 1
-    if kind < ANNOUNCE_VALUE and ts > ours.newest:
-        ours.newest = ts
-        advance(state, side)
-    if kind == END_VALUE or kind == ANNOUNCE_VALUE:
+    if kind == END_VALUE:
         end_value(state, side, find_or_add(state, code), ts)
     elif kind == SET_FLOOR:
         ours.floor = max(ours.floor, code)
+        state.common[0].due = NEVER
         advance(state, side)
     elif kind == END_STREAM:
         end_stream(state, side, ts)
-    elif kind != NO_ENDING:
+    elif kind == END_RANGE:
         state.common[0].stopped_by = MET_RANGE
 
 
@@ -281,20 +275,22 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
             if kind & NULL_KEY == 0:
                 index = find_value(state, code)
                 matches = state.values[index].count[1 - side] if index >= 0 else 0
-        if not (is_punctuation and kind & SAME_OBJECT):
-            common.seq = common.first_seq + at + 1
+        common.seq = common.first_seq + at + 1
         if not has_room(state, matches):
             common.stopped_by = NEEDS_ROOM
             return at
         if ts > common.now:
-            if common.waiting and not fire_all(state):
+            if common.due < ts and not run_clock(state, ts - 1):
                 common.stopped_by = RANGE_DUE
                 return at
             common.now = ts
+            reach(state, ts)
         if is_punctuation:
-            process_punctuation(state, side, ts, code, kind % SAME_OBJECT)
+            process_punctuation(state, side, ts, code, kind)
         else:
             process_tuple(state, side, ts, code, kind, state.sides[side].base_row + i, index)
+            if state.sides[side].clustered:
+                follow_cluster(state, side, code, kind)
         if common.stopped_by != DONE:
             return at
     if certain < stop:
@@ -304,13 +300,19 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
 
 @in_place
 def finish_batch(state: State) -> int:
-    """End of a batch: pending endings take effect, and what is expired is gone, whatever the order of arrival."""
-    if not has_room(state, 0) or (state.common[0].punctuated and timer_quota(state) < 1):
+    """End of a batch: the clock runs to its end, and what is expired is gone, whatever the order of arrival."""
+    common = state.common[0]
+    if not has_room(state, 0) or (common.punctuated and timer_quota(state) < 1):
         return NEEDS_ROOM
-    if state.common[0].waiting and not fire_all(state):
+    end = max(common.now, state.sides[0].batch_newest, state.sides[1].batch_newest)
+    if not run_clock(state, end - 1):
+        return RANGE_DUE
+    common.now = end
+    reach(state, end)
+    if not run_clock(state, end):
         return RANGE_DUE
     for side in range(2):
         if state.sides[side].lateness:
             sweep(state, side)
-    state.common[0].now = NEVER
+    common.now = NEVER
     return DONE

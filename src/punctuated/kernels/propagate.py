@@ -6,7 +6,7 @@ stored, and when a promise was broken (XD-08 … XD-10).
 """
 
 from punctuated.kernels._jit import part
-from punctuated.kernels.heap import pop_timer, push_timer
+from punctuated.kernels.heap import due_at, pop_timer, push_timer
 from punctuated.kernels.layout import (
     BOTH,
     BY_OWN_STATE,
@@ -103,6 +103,7 @@ def set_deadline(state: State, side: int, index: int, time: int) -> None:
     common, ours = state.common[0], state.sides[side]
     common.timers += 1
     ours.n_deadlines = push_timer(state.deadlines[side], ours.n_deadlines, time, common.timers, index)
+    common.due = min(common.due, due_at(state, 1 - side, time + 1))
 
 
 @part

@@ -75,7 +75,7 @@ def last_needed(state: State, side: int, index: int) -> bool:
 def is_needed(state: State, index: int) -> bool:
     """Whether a value has tuples, or something to remember."""
     value = state.values[index]
-    if value.count[0] or value.count[1]:
+    if value.count[0] or value.count[1] or value.open:
         return True
     if value.flags & OUT:
         return bool(value.flags & (ARCHIVED | OUT_RECALLED) == 0)
@@ -92,8 +92,6 @@ def mark_needed(state: State) -> Bytes:
         needed[index] = is_needed(state, index)
     for side in range(2):
         ours = state.sides[side]
-        if ours.cluster >= 0:
-            needed[ours.cluster] = 1
         for i in range(ours.n_pending):
             needed[state.pending[side, i].value] = 1
         for i in range(ours.n_clusters):
@@ -123,7 +121,7 @@ def copy_values(state: State, needed: Bytes, values: Records, endings: Records, 
 
 @in_place
 def follow_move(state: State, side: int, moved: Indices) -> None:
-    """Point a side's nodes, timers and cluster to where their values went; deadlines of settled values go."""
+    """Point a side's nodes and timers to where their values went; deadlines of settled values go."""
     ours = state.sides[side]
     position = ours.head
     for _ in range(ours.length):
@@ -131,8 +129,6 @@ def follow_move(state: State, side: int, moved: Indices) -> None:
         if node.value >= 0:
             node.value = moved[node.value]
         position = next_position(state, side, position)
-    if ours.cluster >= 0:
-        ours.cluster = moved[ours.cluster]
     for i in range(ours.n_pending):
         state.pending[side, i].value = moved[state.pending[side, i].value]
     for i in range(ours.n_clusters):

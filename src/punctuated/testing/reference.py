@@ -14,7 +14,7 @@ from typing import Any
 
 from punctuated.errors import PromiseBroken
 from punctuated.model.algorithm import Propagation
-from punctuated.model.pattern import WILDCARD, Constant, OneOf, Range, Wildcard
+from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
@@ -24,6 +24,7 @@ from punctuated.testing.reference_groups import groups
 from punctuated.testing.reference_memory import forget_punctuations
 from punctuated.testing.reference_patterns import Patterns, covers, intersect, is_empty, listed, matches_all
 from punctuated.testing.reference_state import (
+    MEANINGS,
     Accepted,
     Arrival,
     BatchOutput,
@@ -62,23 +63,23 @@ class Reference:
         self.batch = 0
         self.touch = 0  # number of the object that is processed
         self.n_arrivals = 0
+        self.now = -math.inf  # the clock of the batch
         self.out = BatchOutput()
         self.output_wm_at_start = -math.inf
 
     def process(self, left: Sequence[Row | Punctuation], right: Sequence[Row | Punctuation]) -> BatchOutput:
         """One batch: what it brings."""
         self._start_batch()
-        now = -math.inf
-        for arrival in self._sort_out([*self._arrivals(LEFT, left), *self._arrivals(RIGHT, right)]):
+        arrivals = self._sort_out([*self._arrivals(LEFT, left), *self._arrivals(RIGHT, right)])
+        for arrival in arrivals:
             self.touch += 1
-            if arrival.ts > now:
-                self._pending_take_effect()
-            now = arrival.ts
+            self._clock_runs_to(arrival.ts)
             if arrival.row is not None:
                 self._tuple(self.streams[arrival.side], arrival.row, arrival.ts)
             elif arrival.punctuation is not None:
                 self._punctuation(self.streams[arrival.side], arrival.punctuation)
         self.touch += 1
+        self._clock_runs_to(max([self.now, *self._times_of_batch()]))
         self._pending_take_effect()
         self.out.forgotten += forget_punctuations(self)
         return self._end_batch()
@@ -102,8 +103,10 @@ class Reference:
             dropped=self.out.dropped,
         )
         self.output_wm_at_start = self._output_watermark()
+        self.now = -math.inf
         for stream in self.streams:
             stream.wm_at_start = stream.wm
+            stream.batch_newest = None
 
     def _end_batch(self) -> BatchOutput:
         watermark = self._output_watermark()
@@ -124,26 +127,34 @@ class Reference:
 
     def _arrivals(self, side: Side, objects: Sequence[Row | Punctuation]) -> Iterator[Arrival]:
         stream = self.streams[side]
-        for position, each in enumerate(objects):
+        for number, each in enumerate(objects):
             if isinstance(each, Punctuation):
-                yield Arrival(side, each.ts, position, punctuation=each)
+                yield from (Arrival(side, p.ts, number, punctuation=p) for p in self._one_by_one(stream, each))
                 continue
             ts = stream.time_of(each)
-            yield Arrival(side, ts, position, row=each)
+            yield Arrival(side, ts, number, row=each)
             flag = stream.spec.flag
             flagged = flag is not None and each.values[stream.spec.columns.index(flag)]
-            if flagged and None not in stream.key_of(each.values):
-                patterns = tuple(
-                    Constant(value) if column in stream.spec.key else WILDCARD
-                    for column, value in zip(stream.spec.columns, each.values, strict=True)
-                )
-                yield Arrival(side, ts, position, punctuation=Punctuation(ts, patterns), flagged=True)
+            key = stream.key_of(each.values)
+            if flagged and None not in key:
+                yield Arrival(side, ts, number, punctuation=stream.ending(ts, key), flagged=True)
+
+    def _one_by_one(self, ours: Stream, p: Punctuation) -> list[Punctuation]:
+        """A punctuation that names values, as one for each of them."""
+        if ours.meaning(p) != "values":
+            return [p]
+        keys = product(*(listed(pattern) for pattern in ours.key_of(p.patterns)))
+        return [ours.ending(p.ts, key, p.in_band) for key in keys]
 
     def _order(self, arrival: Arrival) -> tuple[Any, ...]:
+        stream = self.streams[arrival.side]
         if arrival.punctuation is not None:
-            return arrival.ts, 1, arrival.side, not arrival.punctuation.in_band, arrival.position
+            meaning = stream.meaning(arrival.punctuation)
+            patterns = stream.key_of(arrival.punctuation.patterns)
+            content = [listed(pattern) for pattern in patterns] if meaning == "values" else repr(patterns)
+            return arrival.ts, 1, arrival.side, MEANINGS.index(meaning), content
         assert arrival.row is not None
-        spec = self.streams[arrival.side].spec
+        spec = stream.spec
         first = [*([spec.order] if spec.order is not None else []), *spec.key]
         columns = first + [column for column in spec.columns if column not in first]
         values = [arrival.row.values[spec.columns.index(column)] for column in columns]
@@ -157,28 +168,28 @@ class Reference:
         ahead = set()
         for arrival in sorted(arrivals, key=self._order):
             side, row = arrival.side, arrival.row
-            if row is not None and arrival.ts < self.streams[side].wm_at_start:
-                self.out.rejected.append(Rejected(side, row, "late"))
-                continue
             if row is not None and self._is_ahead(side, arrival.ts, newest[side]):
                 self.out.rejected.append(Rejected(side, row, "ahead"))
-                ahead.add((side, arrival.position))
+                ahead.add((side, arrival.number))
                 continue
-            if arrival.flagged and (side, arrival.position) in ahead:
+            if arrival.flagged and (side, arrival.number) in ahead:
                 continue
             if arrival.punctuation is None or arrival.punctuation.in_band:
                 newest[side] = _later(newest[side], arrival.ts)
+                self.streams[side].batch_newest = _later(self.streams[side].batch_newest, arrival.ts)
+            if row is not None:
+                self.streams[side].follow_cluster(row)
+            if row is not None and arrival.ts < self.streams[side].wm_at_start:
+                self.out.rejected.append(Rejected(side, row, "late"))
+                continue
+            if row is not None:
+                self.streams[side].coming.append(self.streams[side].key_of(row.values))
             kept.append(arrival)
         return kept
 
     def _is_ahead(self, side: Side, ts: int, newest: int | None) -> bool:
         max_ahead = self.streams[side].spec.max_ahead_us
         return max_ahead is not None and newest is not None and ts > newest + max_ahead
-
-    def _grow_newest(self, ours: Stream, ts: int) -> None:
-        before = ours.wm
-        ours.newest = _later(ours.newest, ts)
-        self._advance(ours, before)
 
     def _grow_floor(self, ours: Stream, floor: float) -> None:
         before = ours.wm
@@ -198,6 +209,37 @@ class Reference:
                 self._may_be_punctuated(key, last_gone=other)
 
     # The clock of a batch
+
+    def _clock_runs_to(self, time: float) -> None:
+        """Whatever falls due on the way happens at its own moment; the effects of a moment follow its objects."""
+        if time > self.now:
+            self._pending_take_effect()
+            while (moment := min(self._moments_to_come(), default=math.inf)) < time:
+                self._clock_reaches(moment)
+                self._pending_take_effect()
+            self._clock_reaches(time)
+
+    def _times_of_batch(self) -> list[int]:
+        return [stream.batch_newest for stream in self.streams if stream.batch_newest is not None]
+
+    def _moments_to_come(self) -> list[float]:
+        """When an ending may take effect, or the last tuple of an ended value may leave its window."""
+        moments: list[float] = []
+        for ours in self.streams:
+            lateness, other = ours.spec.lateness_us, self._other(ours)
+            endings = [value.endings[ours.side] for value in self.values.values() if ours.side in value.endings]
+            moments += [ending.ts + lateness for ending in [*endings, *ours.ranges] if not ending.in_effect]
+            moments += [ours.last[key] + 1 + lateness for key in ours.in_cluster if key in ours.last]
+            moments += [other.window_end(other.last[key]) + 1 + lateness for key in self.values if key in other.last]
+        return [moment for moment in moments if moment > self.now]
+
+    def _clock_reaches(self, moment: float) -> None:
+        self.now = moment
+        for stream in self.streams:
+            if stream.batch_newest is not None:
+                before = stream.wm
+                stream.newest = _later(stream.newest, int(min(moment, stream.batch_newest)))
+                self._advance(stream, before)
 
     def _pending_take_effect(self) -> None:
         for ours in self.streams:
@@ -222,8 +264,8 @@ class Reference:
     # A tuple
 
     def _tuple(self, ours: Stream, row: Row, ts: int) -> None:
-        self._grow_newest(ours, ts)
         new = Accepted(row, ts, ours.key_of(row.values))
+        ours.coming.remove(new.key)
         if self._breaks_promise(ours, new) and self._turned_away(ours, new):
             return
         ours.accepted.append(new)
@@ -240,8 +282,8 @@ class Reference:
         self._evict(ours, new)
         if ours.spec.unique and not new.has_null:
             self._end_value(ours, new.key, ts, at_once=True)
-        if ours.spec.clustered:
-            self._follow_cluster(ours, new)
+        if ours.spec.clustered and not new.has_null:
+            ours.in_cluster.add(new.key)
 
     def _breaks_promise(self, ours: Stream, new: Accepted) -> bool:
         if new.ts < ours.floor:
@@ -368,24 +410,21 @@ class Reference:
     # A punctuation
 
     def _punctuation(self, ours: Stream, p: Punctuation) -> None:
-        if p.in_band:
-            self._grow_newest(ours, p.ts)
-        if ours.ended_at is not None or any(is_empty(pattern) for pattern in p.patterns):
+        meaning = ours.meaning(p)
+        if ours.ended_at is not None or meaning == "nothing":
             return
-        told = {c: q for c, q in zip(ours.spec.columns, p.patterns, strict=True) if not isinstance(q, Wildcard)}
-        time_pattern = told.get(ours.spec.time)
-        key_patterns = ours.key_of(p.patterns)
-        if not told:
+        if meaning == "end":
             self._end_stream(ours, p.ts)
-        elif len(told) == 1 and isinstance(time_pattern, Range) and _is_upper_bound(time_pattern):
-            self._grow_floor(ours, time_pattern.high + 1 if time_pattern.high_closed else time_pattern.high)
-        elif not told.keys() <= set(ours.spec.key):
+        elif meaning == "time":
+            bound = p.patterns[ours.spec.columns.index(ours.spec.time)]
+            assert isinstance(bound, Range)
+            self._grow_floor(ours, bound.high + 1 if bound.high_closed else bound.high)
+        elif meaning == "promise":
             ours.promises.append(Promise(p, self._next_arrival(), self.touch, self.batch))
-        elif all(isinstance(pattern, Constant | OneOf) for pattern in key_patterns):
-            for key in product(*(listed(pattern) for pattern in key_patterns)):
-                self._end_value(ours, key, p.ts)
+        elif meaning == "values":
+            self._end_value(ours, tuple(listed(pattern)[0] for pattern in ours.key_of(p.patterns)), p.ts)
         else:
-            self._end_range(ours, key_patterns, p.ts)
+            self._end_range(ours, ours.key_of(p.patterns), p.ts)
 
     def _next_arrival(self) -> int:
         self.n_arrivals += 1
@@ -432,31 +471,18 @@ class Reference:
         if self.spec.algorithm.by_punctuation:
             self._purge_or_wait(ours, key)
 
-    def _follow_cluster(self, ours: Stream, new: Accepted) -> None:
-        """The newest tuple says which value the stream is at; all others have been left."""
-        ts, key = ours.cluster
-        if new.ts >= ts:
-            ours.cluster = new.ts, new.key
-        left = key if new.ts >= ts and key != new.key else new.key if new.ts < ts and key != new.key else None
-        if left is not None and None not in left:
-            ours.left.append((int(ours.cluster[0]), left))
-
     def _end_clusters(self, ours: Stream) -> None:
-        while ready := [each for each in ours.left if each[0] <= ours.wm]:
-            ours.left.remove(first := min(ready))
-            key = first[1]
-            if key == ours.cluster[1] or key not in ours.last:
-                continue
-            if ours.last[key] < ours.wm:
-                self._end_value(ours, key, ours.last[key], at_once=True)
-            else:
-                ours.left.append((ours.last[key] + 1, key))
+        staying = [ours.cluster[1], *ours.coming]
+        over = [key for key in ours.in_cluster if key not in staying and ours.last.get(key, math.inf) < ours.wm]
+        for key in sorted(over, key=lambda key: (ours.last[key], key)):
+            ours.in_cluster.remove(key)
+            self._end_value(ours, key, ours.last[key], at_once=True)
 
     def _end_stream(self, ours: Stream, ts: int) -> None:
         pending = [k for k, v in self.values.items() if ours.side in v.endings and not v.endings[ours.side].in_effect]
         before = ours.wm
         ours.floor = math.inf
-        ours.left = []
+        ours.in_cluster = set()
         ended = [key for key in sorted(pending) if self._put_in_effect(ours, key, ts, at_once=True)]
         ours.ended_at = ts
         other = self._other(ours)
@@ -588,10 +614,6 @@ def join(
     reference = Reference(spec, where)
     outputs = [reference.process(left, right) for left, right in batches]
     return [*outputs, reference.end()] if end else outputs
-
-
-def _is_upper_bound(pattern: Range) -> bool:
-    return pattern.low is None and pattern.high is not None
 
 
 def _later(one: int | None, two: int) -> int:

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from punctuated.model.pattern import WILDCARD, Constant, OneOf, Range, Wildcard
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import Side
 from punctuated.model.spec import StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
-from punctuated.testing.reference_patterns import Patterns
+from punctuated.testing.reference_patterns import Patterns, is_empty
 
 Key = tuple[Any, ...]
+MEANINGS = ("values", "range", "time", "promise", "nothing", "end")  # of punctuations, in the order of processing
 
 
 # What comes out
@@ -68,11 +70,11 @@ class BatchOutput:
 
 @dataclass(frozen=True)
 class Arrival:
-    """One object of a batch; a flagged tuple gives two of them, with the same position."""
+    """One object of a batch; a flagged tuple gives two of them, with the same number."""
 
     side: Side
     ts: int
-    position: int
+    number: int
     row: Row | None = None
     punctuation: Punctuation | None = None
     flagged: bool = False
@@ -148,13 +150,15 @@ class Stream:
         self.floor = -math.inf
         self.ended_at: int | None = None
         self.wm_at_start = -math.inf
+        self.batch_newest: int | None = None  # the largest time that the batch at hand brings
         self.accepted: list[Accepted] = []
         self.stored: list[Accepted] = []
         self.last: dict[Key, int] = {}
         self.ranges: list[RangeEnding] = []
         self.promises: list[Promise] = []
-        self.cluster: tuple[float, Key | None] = (-math.inf, None)
-        self.left: list[tuple[int, Key]] = []  # values that a clustered stream has left, and since when
+        self.cluster: tuple[float, Any] = (-math.inf, None)  # time and value of the newest tuple
+        self.coming: list[Key] = []  # keys of the batch's tuples that are not processed yet
+        self.in_cluster: set[Key] = set()  # values that clustered() has yet to end
 
     @property
     def wm(self) -> float:
@@ -165,6 +169,34 @@ class Stream:
 
     def key_of(self, values: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(values[self.spec.columns.index(column)] for column in self.spec.key)
+
+    def ending(self, ts: int, key: Key, in_band: bool = True) -> Punctuation:
+        """The punctuation that names one value."""
+        values = dict(zip(self.spec.key, key, strict=True))
+        patterns = [Constant(values[column]) if column in values else WILDCARD for column in self.spec.columns]
+        return Punctuation(ts, tuple(patterns), in_band)
+
+    def meaning(self, p: Punctuation) -> str:
+        """One of MEANINGS."""
+        if any(is_empty(pattern) for pattern in p.patterns):
+            return "nothing"
+        told = {c: q for c, q in zip(self.spec.columns, p.patterns, strict=True) if not isinstance(q, Wildcard)}
+        bound = told.get(self.spec.time)
+        if not told:
+            return "end"
+        if len(told) == 1 and isinstance(bound, Range) and bound.low is None and bound.high is not None:
+            return "time"
+        if not told.keys() <= set(self.spec.key):
+            return "promise"
+        return "values" if all(isinstance(q, Constant | OneOf) for q in self.key_of(p.patterns)) else "range"
+
+    def follow_cluster(self, row: Row) -> None:
+        """The newest tuple says which value the stream is at; among equals a null key, then the largest one."""
+        ts, key = self.time_of(row), self.key_of(row.values)
+        at, value = self.cluster
+        is_larger = value is not None and None not in value and (None in key or key > value)
+        if ts > at or (ts == at and is_larger):
+            self.cluster = ts, key
 
     def window_end(self, ts: int) -> float:
         """The last time at which a tuple of `ts` can still be met by later ones, as far as time windows tell."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from punctuated.model.batch import StreamBatch
@@ -22,10 +21,4 @@ def as_batch(spec: StreamSpec, objects: Sequence[Row | Punctuation]) -> StreamBa
     punctuations = tuple(each for each in objects if isinstance(each, Punctuation))
     schema = stream_schema(spec)
     columns = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]
-    is_row = np.array([isinstance(each, Row) for each in objects], np.bool_)
-    return StreamBatch(
-        pa.table(columns, schema=schema),
-        punctuations=punctuations,
-        row_positions=np.flatnonzero(is_row),
-        punctuation_positions=np.flatnonzero(~is_row),
-    )
+    return StreamBatch(pa.table(columns, schema=schema), punctuations=punctuations)

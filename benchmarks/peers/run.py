@@ -1,0 +1,206 @@
+"""Runs workloads on the peers, each system in a process of its own, and compares what they did.
+
+    python -m benchmarks.peers.run --workload w1 --size 200000 --batch-rows 100000 --out out/peers.json
+
+from the root of the repository. Results are checked against DuckDB's. Prints a table, writes JSON.
+"""
+
+import argparse
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from benchmarks.peers.environments import NoEnvironment, python_of
+from benchmarks.peers.inputs import WORKLOADS, write_inputs
+from benchmarks.peers.manifest import Manifest
+from benchmarks.peers.outcome import Outcome, load_outcome
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class System:
+    """A program that measures a system.
+
+    Args:
+        module: started as `python -m module`, with the options of `outcome.run_program`.
+        environment: a name known to `environments`; none is this one.
+        arguments: further options.
+    """
+
+    module: str
+    environment: str | None = None
+    arguments: tuple[str, ...] = ()
+
+
+SYSTEMS = {
+    "spark-default": System("benchmarks.peers.spark_native", arguments=("--store", "default")),
+    "spark-rocksdb": System("benchmarks.peers.spark_native", arguments=("--store", "rocksdb")),
+    "flink": System("benchmarks.peers.flink_sql", "flink"),
+    "flink-reuse": System("benchmarks.peers.flink_sql", "flink", ("--conf", "pipeline.object-reuse=true")),
+    "pathway": System("benchmarks.peers.pathway_join", "pathway"),
+}
+LIMITS = {"pathway": 100_000}  # of `size`: slow, and keeps all results in memory
+
+
+def run_system(
+    name: str,
+    manifest: Manifest,
+    *,
+    system: System | None = None,
+    arguments: Iterable[str] = (),
+    install: bool = False,
+    timeout_s: float = 3600,
+) -> Outcome:
+    """Run one system on written inputs.
+
+    Args:
+        name: of the system, and of the files `<name>.log` and `<name>.json` beside the inputs.
+        manifest: the inputs.
+        system: how to start it, by default the one of that name in `SYSTEMS`.
+        arguments: options of its program, on top of the system's own.
+        install: make a missing environment.
+        timeout_s: give up after so many seconds.
+    """
+    system = system or SYSTEMS[name]
+    try:
+        python = python_of(system.environment, install) if system.environment else Path(sys.executable)
+    except NoEnvironment as error:
+        return Outcome(name, status="skipped", note=str(error))
+    written = manifest.path / f"{name}.json"
+    written.unlink(missing_ok=True)
+    options = ["--system", name, "--inputs", manifest.folder, "--outcome", str(written)]
+    command = [str(python), "-m", system.module, *options, *system.arguments, *arguments]
+    log = manifest.path / f"{name}.log"
+    failure = run_process(command, log, timeout_s)
+    if failure or not written.exists():
+        return Outcome(name, status="failed", note=f"{failure or 'wrote nothing'}; see {log}")
+    return load_outcome(written).judged(manifest)
+
+
+def run_process(command: list[str], log: Path, timeout_s: float) -> str:
+    """Why a command failed, or nothing. It leads a group of its own, which ends with it: its JVM too."""
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return f"no end after {timeout_s:g} s"
+        finally:
+            end_group(process)
+    return f"exit code {code}" if code else ""
+
+
+def end_group(process: "subprocess.Popen[bytes]") -> None:
+    """End what the process left behind, and itself if it still runs."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def outcomes_table(manifest: Manifest, outcomes: list[Outcome]) -> Table:
+    """What to look at: rates, and how many times slower than the fastest."""
+    title = f"{manifest.workload.upper()}, {manifest.rows:,} rows, {manifest.results:,} results"
+    table = Table("system", "rows", "rows/s", "x", "whole run", "most state rows", "state bytes/row", "", title=title)
+    best = max((outcome.rows_per_s or 0 for outcome in outcomes if outcome.status == "ok"), default=0)
+    for one in outcomes:
+        status = one.note if one.status == "ok" else f"[red]{one.status}[/red]: {one.note}"
+        slower = f"{best / one.rows_per_s:.1f}" if one.rows_per_s and one.status == "ok" else ""
+        table.add_row(
+            one.system, _number(one.rows), _number(one.rows_per_s), slower, _seconds(one.seconds), *_state(one), status
+        )
+    return table
+
+
+def _number(value: float | None) -> str:
+    return f"{value:,.0f}" if value else ""
+
+
+def _seconds(value: float | None) -> str:
+    return f"{value:,.1f} s" if value is not None else ""
+
+
+def _state(outcome: Outcome) -> tuple[str, str]:
+    """Rows and bytes per row when the state was largest."""
+    largest = max(outcome.batches, key=lambda batch: batch.state_rows or 0, default=None)
+    if largest is None or not largest.state_rows:
+        return "", ""
+    return _number(largest.state_rows), _number((largest.state_bytes or 0) / largest.state_rows)
+
+
+def save(path: Path, manifest: Manifest, outcomes: list[Outcome]) -> None:
+    """One JSON file for a run."""
+    machine = {"machine": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    found = {**machine, "inputs": asdict(manifest), "outcomes": [asdict(outcome) for outcome in outcomes]}
+    path.write_text(json.dumps(found, indent=1))
+
+
+def arguments_of(name: str, options: argparse.Namespace) -> list[str]:
+    """Options that only Spark's programs have."""
+    spark = ["--partitions", str(options.partitions), "--checks", options.checks]
+    return spark if name.startswith("spark-") else []
+
+
+def measure(name: str, options: argparse.Namespace) -> Outcome:
+    """Run one system, on fewer rows if it has a limit."""
+    size = min(options.size, LIMITS.get(name, options.size))
+    manifest = write_inputs(options.workload, size, options.batch_rows, options.cache)
+    outcome = run_system(
+        name,
+        manifest,
+        arguments=arguments_of(name, options),
+        install=options.install,
+        timeout_s=options.timeout,
+    )
+    limited = f"{outcome.note}; size limited to {size:,}"
+    return replace(outcome, note=limited) if size < options.size and outcome.status == "ok" else outcome
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workload", choices=list(WORKLOADS), default="w1")
+    parser.add_argument(
+        "--size", "--rows", type=int, default=200_000, help="tuples per stream; auctions in W3, with nine bids each"
+    )
+    parser.add_argument("--batch-rows", type=int, default=100_000, help="tuples of both streams per micro-batch")
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated: %(default)s")
+    parser.add_argument("--cache", type=Path, default=Path("out/bench"), help="folder for inputs and logs")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/peers.json"))
+    parser.add_argument("--install", action="store_true", help="install Flink and Pathway into .bench if missing")
+    parser.add_argument("--partitions", type=int, default=2, help="Spark's shuffle partitions")
+    parser.add_argument("--checks", choices=["apart", "same"], default="apart", help="as in spark_native.py")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds per system")
+    options = parser.parse_args()
+    names = options.systems.split(",")
+    if unknown := set(names) - set(SYSTEMS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(SYSTEMS)}")
+    console = Console()
+    manifest = write_inputs(options.workload, options.size, options.batch_rows, options.cache)
+    outcomes = []
+    for name in names:
+        with console.status(f"running {name}"):
+            outcomes.append(measure(name, options))
+        save(options.out, manifest, outcomes)
+    console.print(outcomes_table(manifest, outcomes))
+
+
+if __name__ == "__main__":
+    main()

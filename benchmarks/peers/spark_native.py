@@ -1,0 +1,146 @@
+"""Spark's own stream-stream join on written inputs: one file of each side per trigger, all results to the noop sink.
+
+Watermarks without delay on both sides and a range on the time difference, so that Spark can forget what no later tuple
+can match. By default the results are counted and summed up in a run of their own, which also warms the JVM up; the
+timed run then only makes them. Started as a program by `run.py`; prints nothing, writes an outcome.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from benchmarks.peers.manifest import CHECKSUM, Manifest
+from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
+
+PROVIDERS = "org.apache.spark.sql.execution.streaming.state"
+STORES = {
+    "default": {"stateStore.providerClass": f"{PROVIDERS}.HDFSBackedStateStoreProvider", "join.stateFormatVersion": 2},
+    "rocksdb": {"stateStore.providerClass": f"{PROVIDERS}.RocksDBStateStoreProvider", "join.stateFormatVersion": 4},
+}
+SCHEMA = "key BIGINT, ts TIMESTAMP, val BIGINT"
+KEPT_PROGRESS = 1_000_000  # every micro-batch, not the last hundred
+Progress = dict[str, Any]
+
+
+def session(store: str, partitions: int, settings: dict[str, str]) -> SparkSession:
+    """Two cores and 4 GB, as for all systems."""
+    builder = SparkSession.builder.master("local[2]").appName(f"peers-{store}")
+    basics: dict[str, Any] = {
+        "spark.driver.memory": "4g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": False,
+        "spark.ui.showConsoleProgress": False,
+        "spark.sql.shuffle.partitions": partitions,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.streaming.numRecentProgressUpdates": KEPT_PROGRESS,
+    }
+    chosen = {f"spark.sql.streaming.{name}": value for name, value in STORES[store].items()}
+    for name, value in (basics | chosen | settings).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def side(spark: SparkSession, folder: Path, alias: str) -> DataFrame:
+    """A stream of one file per trigger."""
+    files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
+    return files.withWatermark("ts", "0 seconds").alias(alias)
+
+
+def joined(spark: SparkSession, manifest: Manifest) -> DataFrame:
+    """All pairs, with the columns of both sides."""
+    left, right = side(spark, manifest.path / "left", "l"), side(spark, manifest.path / "right", "r")
+    condition = (
+        f"l.key = r.key AND r.ts >= l.ts - INTERVAL {manifest.right_window_us} MICROSECONDS"
+        f" AND r.ts <= l.ts + INTERVAL {manifest.left_window_us} MICROSECONDS"
+    )
+    columns = ("l.key", "l.ts AS left_ts", "l.val AS left_val", "r.ts AS right_ts", "r.val AS right_val")
+    return left.join(right, F.expr(condition)).selectExpr(*columns)
+
+
+def observed(results: DataFrame) -> DataFrame:
+    """Counts the results and sums them up on their way to the sink; costs some 50 ns a result."""
+    checksum = F.expr(CHECKSUM.format(key="key", left_val="left_val", right_val="right_val"))
+    return results.observe("results", F.count(F.lit(1)).alias("n"), F.sum(checksum).alias("checksum"))
+
+
+def run_query(results: DataFrame) -> tuple[float, list[Progress]]:
+    """Seconds from the start of the query to its end, and the progress of each micro-batch."""
+    with tempfile.TemporaryDirectory(prefix="peers-checkpoint-") as checkpoint:
+        writer = results.writeStream.format("noop").option("checkpointLocation", checkpoint)
+        start = time.perf_counter()
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        seconds = time.perf_counter() - start
+        return seconds, [json.loads(progress.json) for progress in query.recentProgress]
+
+
+def batch(progress: Progress, results: int) -> Batch:
+    """What one micro-batch's progress says."""
+    state = progress["stateOperators"][0]
+    return Batch(
+        rows=progress["numInputRows"],
+        seconds=progress["durationMs"]["triggerExecution"] / 1000,
+        results=results,
+        state_rows=state["numRowsTotal"],
+        state_bytes=state["memoryUsedBytes"],
+    )
+
+
+def runs(spark: SparkSession, manifest: Manifest, apart: bool) -> tuple[float, list[Progress], list[dict[str, int]]]:
+    """Seconds and progress of the timed run, and what was observed of each micro-batch, there or in a run before."""
+    results = joined(spark, manifest)
+    seconds, progresses = run_query(observed(results))
+    found = [progress["observedMetrics"]["results"] for progress in progresses]
+    if apart:
+        seconds, progresses = run_query(results)
+    return seconds, progresses, found
+
+
+def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
+    """The query over all inputs."""
+    spark = session(options.store, options.partitions, dict(pair.split("=", 1) for pair in options.conf))
+    try:
+        seconds, progresses, found = runs(spark, manifest, options.checks == "apart")
+    finally:
+        spark.stop()
+    batches = [batch(progress, one["n"]) for progress, one in zip(progresses, found, strict=True)]
+    return Outcome(
+        options.system,
+        note="whole triggers after the first micro-batch",
+        rows=sum(batch.rows for batch in batches),
+        seconds=seconds,
+        rows_per_s=steady_rate(batches),
+        results=sum(one["n"] for one in found),
+        checksum=sum(one["checksum"] or 0 for one in found),  # none in a micro-batch without results
+        batches=batches,
+        details={
+            "spark": pyspark.__version__,
+            "store": STORES[options.store],
+            "partitions": options.partitions,
+            "conf": options.conf,
+            "checks": options.checks,
+            "durations_ms": [progress["durationMs"] for progress in progresses],
+            "dropped_late": sum(progress["stateOperators"][0]["numRowsDroppedByWatermark"] for progress in progresses),
+        },
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", choices=list(STORES), default="default")
+    parser.add_argument("--partitions", type=int, default=2, help="shuffle partitions")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="further Spark settings")
+    parser.add_argument(
+        "--checks",
+        choices=["apart", "same"],
+        default="apart",
+        help="check in a run before, or in the timed one",
+    )
+    run_program(measure, parser)

@@ -1,0 +1,71 @@
+"""The clock of a batch: it runs through the times of the batch, and whatever falls due happens at its own moment.
+
+At a moment t every stream is at t, or at the newest time that the batch brings of it. That is sound, since later
+objects of the batch are not earlier than t. It also depends on nothing but times, so a bucket of a cluster, which sees
+a part of the objects, has the same clock as all others.
+"""
+
+from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels.endings import fire_all, watch_cluster
+from punctuated.kernels.hash_index import find_value
+from punctuated.kernels.heap import due_at
+from punctuated.kernels.invalidate import advance
+from punctuated.kernels.layout import COMING, FOREVER, OPEN, Ints, State
+
+
+@inlined
+def reach(state: State, moment: int) -> None:
+    """Both streams are at this moment now."""
+    for side in range(2):
+        ours = state.sides[side]
+        newest = min(moment, ours.batch_newest)
+        if newest > ours.newest:
+            ours.newest = newest
+            advance(state, side)
+
+
+@part
+def next_due(state: State) -> int:
+    """The next moment at which a timer goes off."""
+    due = FOREVER
+    for side in range(2):
+        ours = state.sides[side]
+        due = min(due, due_at(state, side, ours.range_time))
+        if ours.n_pending:
+            due = min(due, due_at(state, side, state.pending[side][0].time))
+        if ours.n_clusters:
+            due = min(due, due_at(state, side, state.clusters[side][0].time))
+        if ours.n_deadlines:
+            due = min(due, due_at(state, 1 - side, state.deadlines[side][0].time + 1))
+    return due
+
+
+@part
+def run_clock(state: State, until: int) -> bool:
+    """Let everything happen that falls due up to a moment; false if it is a range's turn: that is the driver's work."""
+    common = state.common[0]
+    while common.due <= until:
+        if common.due > common.now:
+            common.now = common.due
+            reach(state, common.now)
+        if not fire_all(state):
+            return False
+        common.due = next_due(state)
+    return True
+
+
+@in_place
+def leave_value(state: State, side: int, code: int) -> None:
+    """A clustered stream is no longer at this value."""
+    index = find_value(state, code)
+    if index >= 0 and state.values[index].open & (OPEN << side):
+        watch_cluster(state, side, index)
+
+
+@in_place
+def expect_values(state: State, side: int, codes: Ints) -> None:
+    """A clustered stream brings these values in this batch: it has not left them before the last tuple."""
+    for code in codes:
+        index = find_value(state, code)
+        if index >= 0:
+            state.values[index].open |= COMING << side

@@ -1,0 +1,1 @@
+"""Punctuated on Spark: the only package here that imports pyspark."""
