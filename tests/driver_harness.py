@@ -17,9 +17,19 @@ from punctuated.testing.tables import as_batch, stream_schema
 Continue = Callable[[JoinDriver], JoinDriver]
 
 
-def new_driver(spec: JoinSpec, where: Where | None = None, hash_bits: int = 64) -> JoinDriver:
+def new_driver(
+    spec: JoinSpec, where: Where | None = None, hash_bits: int = 64, speaks_for_all: bool = True
+) -> JoinDriver:
     schemas = stream_schema(spec.left), stream_schema(spec.right)
-    return JoinDriver(spec, schemas, [pa.int64()], where=where, with_times=True, hash_bits=hash_bits)
+    return JoinDriver(
+        spec,
+        schemas,
+        [pa.int64()],
+        where=where,
+        with_times=True,
+        hash_bits=hash_bits,
+        speaks_for_all=speaks_for_all,
+    )
 
 
 def run(

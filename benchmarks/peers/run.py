@@ -87,7 +87,7 @@ def run_system(
 
 
 def run_process(command: list[str], log: Path, timeout_s: float) -> str:
-    """Why a command failed, or nothing. It leads a group of its own, which ends with it: its JVM too."""
+    """Why a command failed, or nothing. It leads a group of its own, so that its JVM ends with it."""
     with log.open("w") as output:
         process = subprocess.Popen(
             command,
@@ -99,33 +99,27 @@ def run_process(command: list[str], log: Path, timeout_s: float) -> str:
         )
         try:
             code = process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)  # not waited for yet, so the number is still its own
+            process.wait()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
             return f"no end after {timeout_s:g} s"
-        finally:
-            end_group(process)
     return f"exit code {code}" if code else ""
 
 
-def end_group(process: "subprocess.Popen[bytes]") -> None:
-    """End what the process left behind, and itself if it still runs."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()
-
-
 def outcomes_table(manifest: Manifest, outcomes: list[Outcome]) -> Table:
-    """What to look at: rates, and how many times slower than the fastest."""
+    """What to look at: rates, how many times slower than the fastest, and the state at its largest."""
     title = f"{manifest.workload.upper()}, {manifest.rows:,} rows, {manifest.results:,} results"
-    table = Table("system", "rows", "rows/s", "x", "whole run", "most state rows", "state bytes/row", "", title=title)
+    table = Table(title=title)
+    for column in ("system", "rows", "rows/s", "slower", "run", "state rows", "bytes/row", "results"):
+        table.add_column(column, no_wrap=True, justify="left" if column == "system" else "right")
     best = max((outcome.rows_per_s or 0 for outcome in outcomes if outcome.status == "ok"), default=0)
     for one in outcomes:
-        status = one.note if one.status == "ok" else f"[red]{one.status}[/red]: {one.note}"
-        slower = f"{best / one.rows_per_s:.1f}" if one.rows_per_s and one.status == "ok" else ""
-        table.add_row(
-            one.system, _number(one.rows), _number(one.rows_per_s), slower, _seconds(one.seconds), *_state(one), status
-        )
+        slower = f"{best / one.rows_per_s:.1f} x" if one.rows_per_s and one.status == "ok" else ""
+        status = "equal" if one.status == "ok" else f"[red]{one.status}[/red]"
+        rates = _number(one.rows), _number(one.rows_per_s), slower, _seconds(one.seconds)
+        table.add_row(one.system, *rates, *_state(one), status)
     return table
 
 
@@ -200,6 +194,8 @@ def main() -> None:
             outcomes.append(measure(name, options))
         save(options.out, manifest, outcomes)
     console.print(outcomes_table(manifest, outcomes))
+    for outcome in outcomes:
+        console.print(f"{outcome.system}: {outcome.note}", highlight=False)
 
 
 if __name__ == "__main__":

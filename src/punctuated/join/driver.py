@@ -51,10 +51,12 @@ class JoinDriver:
         with_times: bool = False,
         sample_us: int | None = None,
         hash_bits: int = 64,
+        speaks_for_all: bool = True,
     ) -> None:
         """`schemas` are those of the tuples, keys already of `key_types`.
 
-        `with_times` asks for the time of each result, `sample_us` for metrics at this step of event time.
+        `with_times` asks for the time of each result, `sample_us` for metrics at this step of event time. Output ranges
+        are the same in all buckets of a join; only the one that `speaks_for_all` lists them.
         """
         self.spec = spec
         self.codec = key_codec(key_types, hash_bits)
@@ -66,7 +68,7 @@ class JoinDriver:
         self.promises: tuple[list[Promise], list[Promise]] = ([], [])
         self.clusters: list[tuple[int, Key] | None] = [None, None]  # where clustered streams stand
         self.samples = Samples(sample_us)
-        self._collector = Collector(spec, self.columns, self.codec, self.rows, where, with_times)
+        self._collector = Collector(spec, self.columns, self.codec, self.rows, where, with_times, speaks_for_all)
 
     def process(self, left: StreamBatch, right: StreamBatch) -> BatchResult:
         """One batch of both streams."""

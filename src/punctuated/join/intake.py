@@ -82,7 +82,7 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     rows, ts = _sort_rows(stream, batch)
     codes, valid = codec.encode([rows[name] for name in stream.key])
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
-    tick = make_tick(stream, rows, ts, _said(stream, batch)) if batch.tick is None else batch.tick
+    tick = make_tick(stream, rows, ts, said_times(stream, batch)) if batch.tick is None else batch.tick
     times = read_tick(stream, tick, int(ours["newest"]))
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
@@ -140,7 +140,7 @@ def _flags(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     return np.asarray(pc.fill_null(column, False).to_numpy().astype(np.bool_))
 
 
-def _said(stream: StreamSpec, batch: StreamBatch) -> Times:
+def said_times(stream: StreamSpec, batch: StreamBatch) -> Times:
     """Times of the in-band punctuations other than flags."""
     times = [to_microseconds(endings.ts, stream.time) for endings in batch.endings if endings.in_band]
     return np.concatenate([_NO_INTS, *times, [p.ts for p in batch.punctuations if p.in_band]]).astype(np.int64)
@@ -178,7 +178,7 @@ def _meaning(
     kind = classify(punctuation.patterns, stream.columns, stream.key, stream.time)
     if kind is Kind.VALUES:
         values = named_values(punctuation.patterns, stream.columns, stream.key)
-        codes, _ = codec.encode(_key_columns(values, codec.types))
+        codes, _ = codec.encode(key_columns(values, codec.types))
         return codes, lay.END_VALUE
     if kind is Kind.RANGE:
         ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts))
@@ -193,7 +193,8 @@ def _meaning(
     return np.array([lay.NONE]), lay.NO_ENDING  # it says nothing, but it is an object of the stream and has a time
 
 
-def _key_columns(values: Sequence[tuple[Any, ...]], types: Sequence[pa.DataType]) -> list[pa.ChunkedArray]:
+def key_columns(values: Sequence[tuple[Any, ...]], types: Sequence[pa.DataType]) -> list[pa.ChunkedArray]:
+    """Key values as columns."""
     columns = zip(*values, strict=True)
     return [
         pa.chunked_array([pa.array([typed_scalar(value, dtype) for value in column], dtype)])

@@ -61,9 +61,10 @@ class Collector:
         rows: tuple[RowStore, RowStore],
         where: Where | None,
         with_times: bool,
+        lists_ranges: bool,
     ) -> None:
         self._spec, self._columns, self._codec, self._rows, self._where = spec, columns, codec, rows, where
-        self._with_times = with_times
+        self._with_times, self._lists_ranges = with_times, lists_ranges
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(spec.left.key, codec.types)
@@ -188,6 +189,8 @@ class Collector:
         if not ranges:
             return
         self.batch.ranges += [each.patterns for each in ranges]
+        if not self._lists_ranges:
+            return
         n = len(ranges)
         keys = [pa.nulls(n, dtype) for dtype in self._codec.types]
         texts = [print_patterns(each.patterns, self._codec.types) for each in ranges]

@@ -26,6 +26,26 @@ def hash_bytes(data: Bytes, start: int, stop: int) -> np.uint64:
     return state ^ (state >> np.uint64(32))
 
 
+@kernel
+def hash_keys(offsets: Ints, data: Bytes, n: int) -> Ints:
+    """The hash of each key, modulo `n`."""
+    numbers = np.empty(offsets.size - 1, np.int64)
+    for i in range(numbers.size):
+        numbers[i] = np.int64(hash_bytes(data, offsets[i], offsets[i + 1]) % np.uint64(n))
+    return numbers
+
+
+@kernel
+def mix_codes(codes: Ints, n: int) -> Ints:
+    """The hash of each integer, modulo `n`."""
+    numbers = np.empty(codes.size, np.int64)
+    for i in range(codes.size):
+        mixed = np.uint64(codes[i]) * _MULTIPLIER
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * _SEED  # low bits alone must differ where only high ones did
+        numbers[i] = np.int64((mixed >> np.uint64(32)) % np.uint64(n))
+    return numbers
+
+
 @part
 def same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
     """Whether two stretches of bytes are equal."""

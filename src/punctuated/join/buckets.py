@@ -1,0 +1,87 @@
+"""Buckets: a join spread by key. Each bucket is a driver of its own; together they equal one driver for all keys.
+
+Tuples and punctuations that name single values go to the bucket of their key. All other punctuations go to every
+bucket, and so does the tick of the batch, which lets a bucket without objects expire, purge and propagate too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from punctuated.join.intake import key_columns, said_times
+from punctuated.join.key_encoding import encode_rows
+from punctuated.join.keys import OrderedKeys
+from punctuated.join.tick import make_tick
+from punctuated.kernels.key_bytes import hash_keys, mix_codes
+from punctuated.model.batch import Endings, StreamBatch
+from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
+from punctuated.model.spec import StreamSpec
+from punctuated.model.times import to_microseconds
+
+Numbers = npt.NDArray[np.int64]
+
+
+def bucket_numbers(columns: Sequence[pa.ChunkedArray], n_buckets: int) -> Numbers:
+    """The bucket of each key. A key with a null in it matches nothing; it has a bucket all the same."""
+    types = [column.type for column in columns]
+    if len(types) == 1 and OrderedKeys.fits(types[0]):
+        codes, _ = OrderedKeys(types[0]).encode(columns)
+        return mix_codes(codes, n_buckets)
+    offsets, data, _ = encode_rows(pa.table(list(columns), names=[str(i) for i in range(len(types))]))
+    return hash_keys(offsets, data, n_buckets)
+
+
+def spread(stream: StreamSpec, batch: StreamBatch, types: Sequence[pa.DataType], n_buckets: int) -> list[StreamBatch]:
+    """A batch of a stream, bucket by bucket; keys are of the common `types` already."""
+    ts = np.sort(to_microseconds(batch.rows[stream.time], stream.time))
+    order = np.argsort(to_microseconds(batch.rows[stream.time], stream.time), kind="stable")
+    tick = make_tick(
+        stream, batch.rows.take(pa.array(order)) if stream.clustered else batch.rows, ts, said_times(stream, batch)
+    )
+    rows = _split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
+    named = [p for p in batch.punctuations if _kind(stream, p) is Kind.VALUES]
+    others = tuple(p for p in batch.punctuations if _kind(stream, p) is not Kind.VALUES)
+    endings = [_spread_endings(each, n_buckets) for each in (*batch.endings, *_as_endings(stream, named, types))]
+    return [
+        StreamBatch(rows[bucket], tuple(each[bucket] for each in endings if len(each[bucket].keys)), others, tick)
+        for bucket in range(n_buckets)
+    ]
+
+
+def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:
+    return classify(punctuation.patterns, stream.columns, stream.key, stream.time)
+
+
+def _split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
+    if n_buckets == 1:
+        return [table]
+    sorted_table = table.take(pa.array(np.argsort(numbers, kind="stable")))
+    edges = np.searchsorted(np.sort(numbers), np.arange(n_buckets + 1))
+    return [sorted_table.slice(low, high - low) for low, high in pairwise(edges.tolist())]
+
+
+def _spread_endings(endings: Endings, n_buckets: int) -> list[Endings]:
+    numbers = bucket_numbers(endings.keys.columns, n_buckets)
+    both = endings.keys.append_column("\0ts", endings.ts)
+    parts = _split(both, numbers, n_buckets)
+    return [replace(endings, keys=part.drop_columns(["\0ts"]), ts=part["\0ts"]) for part in parts]
+
+
+def _as_endings(stream: StreamSpec, named: Sequence[Punctuation], types: Sequence[pa.DataType]) -> list[Endings]:
+    """Punctuations that name values, as columns."""
+    endings = []
+    for in_band in (True, False):
+        said = [
+            (p.ts, key)
+            for p in named
+            if p.in_band is in_band
+            for key in named_values(p.patterns, stream.columns, stream.key)
+        ]
+        if said:
+            keys = pa.table(key_columns([key for _, key in said], types), names=list(stream.key))
+            endings.append(Endings(keys, pa.chunked_array([pa.array([ts for ts, _ in said], pa.int64())]), in_band))
+    return endings
