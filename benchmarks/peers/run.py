@@ -186,7 +186,7 @@ def main() -> None:
     names = options.systems.split(",")
     if unknown := set(names) - set(SYSTEMS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(SYSTEMS)}")
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 110)
     manifest = write_inputs(options.workload, options.size, options.batch_rows, options.cache)
     outcomes = []
     for name in names:

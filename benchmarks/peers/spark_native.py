@@ -19,9 +19,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
 
 PROVIDERS = "org.apache.spark.sql.execution.streaming.state"
-STORES = {
+STORES: dict[str, dict[str, Any]] = {
     "default": {"stateStore.providerClass": f"{PROVIDERS}.HDFSBackedStateStoreProvider", "join.stateFormatVersion": 2},
-    "rocksdb": {"stateStore.providerClass": f"{PROVIDERS}.RocksDBStateStoreProvider", "join.stateFormatVersion": 4},
+    "rocksdb": {
+        "stateStore.providerClass": f"{PROVIDERS}.RocksDBStateStoreProvider",
+        "join.stateFormatVersion": 4,
+        "stateStore.rocksdb.changelogCheckpointing.enabled": True,  # a tenth faster here
+    },
 }
 SCHEMA = "key BIGINT, ts TIMESTAMP, val BIGINT"
 KEPT_PROGRESS = 1_000_000  # every micro-batch, not the last hundred

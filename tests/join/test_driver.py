@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from driver_harness import new_driver, run
 from punctuated.errors import PromiseBroken
 from punctuated.join.driver import JoinDriver
-from punctuated.join.snapshot import load, save
 from punctuated.join.where import WherePredicate
 from punctuated.model.batch import StreamBatch
 from punctuated.model.predicate import left, right
@@ -95,16 +94,6 @@ def test_colliding_hashes_change_nothing(case: Case, bits: int) -> None:
         return run(spec, batches, new_driver(spec, hash_bits=bits))  # type: ignore[arg-type]
 
     check_equals_oracle(run_with_collisions, case.spec, case.batches)  # type: ignore[arg-type]
-
-
-@given(cases())
-def test_a_snapshot_changes_nothing(case: Case) -> None:
-    def saved_and_loaded(driver: JoinDriver) -> JoinDriver:
-        fresh = new_driver(driver.spec)
-        load(fresh, save(driver))
-        return fresh
-
-    check_equals_oracle(lambda spec, batches: run(spec, batches, between=saved_and_loaded), case.spec, case.batches)
 
 
 @given(cases())

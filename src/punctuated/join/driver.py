@@ -61,6 +61,7 @@ class JoinDriver:
         self.spec = spec
         self.codec = key_codec(key_types, hash_bits)
         self.columns = ResultColumns.of(spec, schemas, self.codec.types)
+        self.schemas = schemas
         self.rows = RowStore(schemas[LEFT]), RowStore(schemas[RIGHT])
         self.state = JoinState(spec, filtered=where is not None, hash_bits=hash_bits)
         self.memory = PunctuationMemory(spec.max_punctuations, self.codec.merges)

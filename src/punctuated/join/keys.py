@@ -183,6 +183,7 @@ class NumberedKeys:
         self.types = tuple(types)
         self.merges = False
         self._hash_mask = np.uint64((1 << hash_bits) - 1)
+        self.numbering = 0  # how often all keys were numbered anew
         self._reset()
 
     def _reset(self) -> None:
@@ -225,7 +226,7 @@ class NumberedKeys:
             number_keys(offsets, data, ones, self._hash_mask, self._slots, self._starts, self._arena, 0)
 
     def known_keys(self) -> pa.Table:
-        """The keys by their numbers, for a snapshot."""
+        """The keys by their numbers."""
         return self._table()
 
     def _table(self) -> pa.Table:
@@ -247,6 +248,7 @@ class NumberedKeys:
         moved = np.full(self._known, -1, np.int64)
         survivors = self._table().take(pa.array(codes))
         self._reset()
+        self.numbering += 1
         moved[codes], _ = self.encode(survivors.columns)
         return moved
 

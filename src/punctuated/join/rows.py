@@ -23,6 +23,8 @@ class RowStore:
         self.schema = schema
         self._stored: list[pa.Table] = []
         self._batch = schema.empty_table()
+        self._ids = np.empty(0, np.int64)  # of the stored rows: numbers in the order of arrival that never change
+        self.next_id = 0
 
     @property
     def n_stored(self) -> int:
@@ -53,6 +55,8 @@ class RowStore:
         if len(batch):
             self._stored.append(batch.combine_chunks())
             self._merge_small()
+            self._ids = np.concatenate([self._ids, np.arange(self.next_id, self.next_id + len(batch))])
+            self.next_id += len(batch)
         if self.n_stored > _SMALL and state.sides["live"][side] < (1 - _DEAD_SHARE) * self.n_stored:
             self._compact(state, side)
 
@@ -68,16 +72,22 @@ class RowStore:
         live = pa.concat_tables(self._stored).take(pa.array(rows)).combine_chunks()
         nodes["row"][positions] = np.arange(rows.size, dtype=np.int32)
         self._stored = [live] if len(live) else []
+        self._ids = self._ids[rows]
 
-    def load(self, table: pa.Table, state: JoinState, side: Side) -> None:
-        """Start from the rows of a snapshot, oldest first."""
+    def load(self, table: pa.Table, ids: npt.NDArray[np.int64], next_id: int) -> None:
+        """Start from saved rows, oldest first."""
         self._stored = [table] if len(table) else []
-        state.arrays.nodes["row"][ring_positions(state, side)] = np.arange(len(table), dtype=np.int32)
+        self._ids, self.next_id = ids, next_id
 
-    def live(self, state: JoinState, side: Side) -> pa.Table:
-        """Rows of the stored tuples, oldest first."""
-        everything = pa.concat_tables([self.schema.empty_table(), *self._stored])
-        return everything.take(pa.array(state.arrays.nodes["row"][ring_positions(state, side)]))
+    def live_ids(self, state: JoinState, side: Side) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Numbers and marks of the stored tuples, oldest first."""
+        nodes = state.arrays.nodes[ring_positions(state, side)]
+        return self._ids[nodes["row"]], nodes["mark"]
+
+    def newest(self, state: JoinState, side: Side, n: int) -> pa.Table:
+        """Rows of the `n` stored tuples that came last, oldest first."""
+        rows = state.arrays.nodes["row"][ring_positions(state, side)[-n:]]
+        return pa.concat_tables(self._stored).take(pa.array(rows)).combine_chunks()
 
     @property
     def nbytes(self) -> int:

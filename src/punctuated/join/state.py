@@ -175,8 +175,23 @@ class JoinState:
             self._make_timer_room(deadlines)
         return any(now is not then for now, then in zip(self.arrays, before, strict=True))
 
+    def reserve(self, n_values: int, n_nodes: list[int]) -> None:
+        """Room for so many values, and nodes of either side, in a state that is still empty."""
+        capacity, rings = _capacity(n_values), [_capacity(n) for n in n_nodes]
+        slots = np.full(1 << (2 * capacity).bit_length(), lay.NONE, np.int32)
+        self.common["shift"] = _shift(slots.size)
+        self._replace(
+            nodes=np.zeros(sum(rings), lay.NODE),
+            seq=np.zeros(sum(rings) if self.arrays.seq.size else 0, np.int64),
+            values=np.zeros(capacity, lay.VALUE),
+            endings=np.zeros(capacity if self.punctuated else 0, lay.ENDING),
+            slots=slots,
+        )
+        self.sides["ring_start"] = self.sides["head"] = [0, rings[0]]
+        self.sides["ring_stop"] = [rings[0], sum(rings)]
+
     def compact(self) -> None:
-        """Into arrays as small as possible, for a snapshot."""
+        """Into arrays as small as possible."""
         self._copy_rings()
         self.collect_values()
 

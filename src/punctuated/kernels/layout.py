@@ -67,6 +67,17 @@ VALUE = np.dtype(
 ENDING = np.dtype([("ended_ts", "i8", (2,)), ("last_ts", "i8", (2,)), ("touched", "i8")])
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])
 RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8"), ("ts", "i8", (2,))])  # disjoint, ascending
+REMEMBERED = np.dtype(
+    [
+        ("code", "i8"),
+        ("flags", "i4"),
+        ("open", "i4"),
+        ("ended_ts", "i8", (2,)),
+        ("last_ts", "i8", (2,)),
+        ("touched", "i8"),
+    ]
+)
+PLACE = np.dtype([("code", "i8"), ("ts", "i8"), ("seq", "i8"), ("mark", "i8")])
 UNMATCHED = np.dtype([("ts", "i8"), ("row", "i4"), ("side", "i4")])
 PUNCTUATION = np.dtype([("code", "i8"), ("ts", "i8"), ("reason", "i8")])
 REJECTION = np.dtype([("row", "i4"), ("side", "i2"), ("reason", "i2")])
@@ -113,6 +124,18 @@ SIDE = np.dtype(
         ("punctuations", "i8"),
     ]
 )
+TOTALS = (
+    "results",
+    "unmatched",
+    "punctuations_out",
+    "purged",
+    "invalidated",
+    "evicted",
+    "discarded",
+    "dropped",
+    "rejected",
+    "null_keys",
+)
 COMMON = np.dtype(
     [
         ("n_values", "i8"),
@@ -140,17 +163,7 @@ COMMON = np.dtype(
         ("n_unmatched", "i8"),
         ("n_punctuations", "i8"),
         ("n_rejected", "i8"),
-        # Totals.
-        ("results", "i8"),
-        ("unmatched", "i8"),
-        ("punctuations_out", "i8"),
-        ("purged", "i8"),
-        ("invalidated", "i8"),
-        ("evicted", "i8"),
-        ("discarded", "i8"),
-        ("dropped", "i8"),
-        ("rejected", "i8"),
-        ("null_keys", "i8"),
+        *((name, "i8") for name in TOTALS),
     ]
 )
 

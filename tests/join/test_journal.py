@@ -1,20 +1,24 @@
-"""Snapshots are refused where they do not fit, saying what differs."""
+"""The journal: any cut of it restores the driver; states are refused where they do not fit."""
 
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from driver_harness import new_driver
+from driver_harness import new_driver, run
 from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
-from punctuated.join.snapshot import load, save
+from punctuated.join.journal import Journal, restore
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.testing.checks import check_equals_oracle
+from punctuated.testing.strategies import Case, cases
 
 COLUMNS = ("k", "ts", "v", "f")
 SPEC = JoinSpec(
@@ -23,15 +27,38 @@ SPEC = JoinSpec(
 )
 
 
-def test_a_snapshot_of_another_query_says_what_changed() -> None:
+@given(cases(), st.integers(1, 4))
+def test_a_restored_driver_goes_on_as_if_nothing_had_happened(case: Case, every: int) -> None:
+    journal, entries = Journal(), list[bytes]()
+
+    def written_and_sometimes_restored(driver: JoinDriver) -> JoinDriver:
+        nonlocal journal
+        entries.append(journal.write(driver))
+        if len(entries) % every:
+            return driver
+        fresh = new_driver(driver.spec)
+        journal = restore(fresh, entries)
+        return fresh
+
+    check_equals_oracle(
+        lambda spec, batches: run(spec, batches, between=written_and_sometimes_restored), case.spec, case.batches
+    )
+
+
+def test_a_state_of_another_query_says_what_changed() -> None:
     wider = replace(SPEC, left=replace(SPEC.left, window=TimeWindow(20)))
-    with pytest.raises(SnapshotError, match=r"its stream 'A' is .*span_us=20.*here it is .*span_us=10"):
-        load(new_driver(SPEC), save(new_driver(wider)))
+    with pytest.raises(SnapshotError, match=r"its window of 'A' is .*10 µs, here it is .*20 µs"):
+        restore(new_driver(wider), [Journal().write(new_driver(SPEC))])
 
 
-def test_something_else_is_no_snapshot() -> None:
-    with pytest.raises(SnapshotError, match="not a snapshot"):
-        load(new_driver(SPEC), b"something else")
+def test_a_smaller_window_fits() -> None:
+    wider = replace(SPEC, left=replace(SPEC.left, window=TimeWindow(20)))
+    restore(new_driver(SPEC), [Journal().write(new_driver(wider))])
+
+
+def test_something_else_is_no_journal() -> None:
+    with pytest.raises(SnapshotError, match="no entry of a join's journal"):
+        restore(new_driver(SPEC), [b"something else"])
 
 
 def test_text_keys_and_ranges_survive() -> None:
@@ -48,7 +75,7 @@ def test_text_keys_and_ranges_survive() -> None:
     first = driver()
     first.process(StreamBatch(rows(["a", "b"], 1), punctuations=(said,)), StreamBatch(rows(["a", "c"], 1)))
     second = driver()
-    load(second, save(first))
+    restore(second, [Journal().write(first)])
     outcomes = []
     for each in (first, second):
         batch = each.process(StreamBatch(rows(["a", "b", "c"], 3)), StreamBatch(rows(["a", "b"], 3)))

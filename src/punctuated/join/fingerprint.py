@@ -1,0 +1,75 @@
+"""What a saved state and a query must have in common, part by part, and where they may differ."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import pyarrow as pa
+
+from punctuated.errors import SnapshotError
+from punctuated.kernels.key_bytes import HASH_VERSION
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.window import TimeWindow
+
+FORMAT = 2
+Parts = dict[str, str | list[str]]
+
+
+def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: Sequence[pa.DataType]) -> Parts:
+    """The fingerprint of a query."""
+    parts: Parts = {"format": f"{FORMAT}", "hash": f"{HASH_VERSION}", "key types": ", ".join(map(str, key_types))}
+    parts |= {
+        "join type": spec.how.value,
+        "algorithm": repr(spec.algorithm),
+        "purge threshold": f"{spec.purge_threshold}",
+    }
+    for side in Side:
+        stream = spec.streams[side]
+        left_out = ("window", "columns", "on_violation", "max_ahead_us")
+        parts[f"stream {stream.name!r}"] = repr({k: v for k, v in asdict(stream).items() if k not in left_out})
+        parts[f"window of {stream.name!r}"] = _window(stream)
+        parts[f"columns of {stream.name!r}"] = [f"{field.name}: {field.type}" for field in schemas[side]]
+    return parts
+
+
+def _window(stream: StreamSpec) -> list[str]:
+    window = stream.window
+    if isinstance(window, TimeWindow):
+        return [f"time, from {window.offset_us} µs", f"{window.span_us} µs"]
+    return [repr(window), ""]
+
+
+def check(saved: Parts, now: Parts) -> None:
+    """Raise if a state does not fit a query; a smaller window and new columns do fit."""
+    for part in {**now, **saved}:
+        before, here = saved.get(part), now.get(part)
+        if before != here and not _may_differ(part, before, here):
+            raise SnapshotError(
+                f"the saved state is of another query: its {part} is {_show(before)}, here it is {_show(here)}; "
+                "start with a new checkpoint, or go back to the old definition"
+            )
+
+
+def _may_differ(part: str, before: str | list[str] | None, here: str | list[str] | None) -> bool:
+    if not isinstance(before, list) or not isinstance(here, list):
+        return False
+    if part.startswith("window of"):
+        return before[0] == here[0] and before[0].startswith("time") and _span(here) <= _span(before)
+    return part.startswith("columns of") and [column for column in here if column in before] == before
+
+
+def _span(window: list[str]) -> int:
+    return int(window[1].split()[0])
+
+
+def _show(part: str | list[str] | None) -> str:
+    return part if isinstance(part, str) else "absent" if part is None else ", ".join(part)
+
+
+def widen(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows with nulls in the columns that were added since they were saved."""
+    if rows.schema.equals(schema):
+        return rows
+    known = set(rows.column_names)
+    columns = [rows[f.name] if f.name in known else pa.nulls(len(rows), f.type) for f in schema]
+    return pa.table(columns, schema=schema)

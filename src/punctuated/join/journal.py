@@ -1,0 +1,341 @@
+"""The journal: a driver's state as a sequence of entries, one per batch, that hold only what changed.
+
+The first entry of a journal holds everything. A restored driver goes on as if nothing had happened. Stored tuples are
+numbered in the order of arrival, so that an entry can name those that are gone; all else, which is bounded by the
+values that are open, is written anew.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from punctuated.errors import SnapshotError
+from punctuated.join import fingerprint
+from punctuated.join.driver import JoinDriver
+from punctuated.join.keys import NumberedKeys
+from punctuated.join.memory import Runs
+from punctuated.join.promises import Promise
+from punctuated.join.range_endings import Known
+from punctuated.kernels import layout as lay
+from punctuated.kernels.restore import find_values, missing, restore_nodes, restore_values
+from punctuated.model.pattern_text import parse_punctuation, print_patterns
+from punctuated.model.side import Side
+from punctuated.model.times import to_microseconds
+
+Ints = npt.NDArray[np.int64]
+Parts = dict[str, bytes]
+_PARTS = pa.schema([("name", pa.string()), ("data", pa.large_binary())])
+_NO_INTS = np.empty(0, np.int64)
+_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", "in_cluster", "cluster", "tuples", "punctuations")
+_COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
+_TIMERS = ("pending", "deadlines", "clusters")
+
+
+class Journal:
+    """Writes entries for one driver; knows what earlier ones hold."""
+
+    def __init__(self) -> None:
+        self._ids: list[Ints] = [_NO_INTS, _NO_INTS]
+        self._matched: list[Ints] = [_NO_INTS, _NO_INTS]
+        self._keys = 0, 0  # how many numbered keys are written, and of which numbering
+
+    def write(self, driver: JoinDriver) -> bytes:
+        """What has changed since the last entry."""
+        parts: Parts = {"fingerprint": _json(fingerprint.of(driver.spec, driver.schemas, driver.codec.types))}
+        for side in Side:
+            parts |= self._tuples(driver, side)
+        if isinstance(driver.codec, NumberedKeys):
+            parts |= self._numbered_keys(driver.codec)
+        return pack_parts(parts | _memory(driver))
+
+    def _tuples(self, driver: JoinDriver, side: Side) -> Parts:
+        ids, marks = driver.rows[side].live_ids(driver.state, side)
+        before = self._ids[side]
+        last = int(before[-1]) if before.size else -1
+        lowest = int(ids[0]) if ids.size else driver.rows[side].next_id
+        gone = missing(before[before >= lowest], ids)
+        matched = ids[marks & lay.MATCHED != 0]
+        newly_matched = missing(matched, self._matched[side])
+        self._ids[side], self._matched[side] = ids, matched
+        fresh = int(np.searchsorted(ids, last, side="right"))
+        parts = {
+            "ids": ids[fresh:].tobytes(),
+            "gone": gone.tobytes(),
+            "matched": newly_matched.tobytes(),
+            "lowest": _json([lowest, driver.rows[side].next_id]),
+        }
+        if fresh < ids.size:
+            parts["rows"] = to_ipc(driver.rows[side].newest(driver.state, side, ids.size - fresh))
+        return {f"{name}.{side}": data for name, data in parts.items()}
+
+    def _numbered_keys(self, codec: NumberedKeys) -> Parts:
+        written, numbering = self._keys
+        start = written if numbering == codec.numbering else 0
+        keys = codec.known_keys()
+        self._keys = len(keys), codec.numbering
+        return {"keys": to_ipc(keys.slice(start)), "keys.start": _json(start)}
+
+
+def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
+    """Bring a driver that was just made to where the entries end; returns the journal to go on with."""
+    journal = Journal()
+    expected = fingerprint.of(driver.spec, driver.schemas, driver.codec.types)
+    last: Parts | None = None
+    keys: list[pa.Table] = []
+    tuples = [_Tuples(driver.schemas[side]) for side in Side]
+    for entry in entries:
+        last = unpack_parts(entry)
+        fingerprint.check(json.loads(last["fingerprint"]), expected)
+        for side in Side:
+            tuples[side].apply(last, side)
+        if "keys" in last:
+            start = json.loads(last["keys.start"])
+            keys = [*keys, from_ipc(last["keys"])] if start else [from_ipc(last["keys"])]
+    if last is None:
+        return journal
+    if keys:
+        driver.codec.encode(pa.concat_tables(keys).columns)
+        journal._keys = sum(len(table) for table in keys), 0
+    _rebuild(driver, last, tuples)
+    for side in Side:
+        journal._ids[side], marks = driver.rows[side].live_ids(driver.state, side)
+        journal._matched[side] = journal._ids[side][marks & lay.MATCHED != 0]
+    return journal
+
+
+class _Tuples:
+    """Stored tuples of one side as entry follows entry."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema, self._rows = schema, schema.empty_table()
+        self.ids, self.matched, self.next_id = _NO_INTS, _NO_INTS, 0
+
+    def apply(self, parts: Parts, side: Side) -> None:
+        fresh, gone = _ints(parts[f"ids.{side}"]), _ints(parts[f"gone.{side}"])
+        lowest, self.next_id = json.loads(parts[f"lowest.{side}"])
+        self.matched = np.concatenate([self.matched, _ints(parts[f"matched.{side}"])])
+        kept = (self.ids >= lowest) & ~np.isin(self.ids, gone, assume_unique=True)
+        rows = self._rows if kept.all() else self._rows.filter(pa.array(kept))
+        added = [fingerprint.widen(from_ipc(parts[f"rows.{side}"]), self._schema)] if fresh.size else []
+        self._rows = pa.concat_tables([rows, *added])
+        self.ids = np.concatenate([self.ids[kept], fresh])
+
+    def table(self) -> pa.Table:
+        return self._rows.combine_chunks()
+
+
+# What is written anew each time
+
+
+def _memory(driver: JoinDriver) -> Parts:
+    state, arrays = driver.state, driver.state.arrays
+    codes = arrays.values["code"]
+    common = state.common[0]
+    parts = {
+        "sides": np.stack([arrays.sides[name] for name in _SIDE_KEPT]).tobytes(),
+        "common": np.stack([arrays.common[name] for name in _COMMON_KEPT]).tobytes(),
+        "values": _remembered(driver).tobytes(),
+        "runs": np.stack([getattr(driver.memory.runs, name) for name in ("low", "high", "flags", "touched")]).tobytes(),
+        "said": _json(_said(driver)),
+        "standings": to_ipc(_standings(driver)),
+        "done": codes[arrays.done[: int(common["n_done"])]].tobytes(),
+        "queue": _queue(driver).tobytes(),
+    }
+    for side in Side:
+        for name in _TIMERS:
+            timers = getattr(arrays, name)[side][: int(state.sides[f"n_{name}"][side])].copy()
+            timers["value"] = codes[timers["value"]]
+            parts[f"{name}.{side}"] = np.sort(timers, order=["time", "order"]).tobytes()
+        if state.sides["rows"][side]:
+            parts[f"places.{side}"] = _places(driver, side).tobytes()
+    return parts
+
+
+def _remembered(driver: JoinDriver) -> lay.Records:
+    """Values of which more is known than their stored tuples say."""
+    state, arrays = driver.state, driver.state.arrays
+    if not state.punctuated:
+        return np.empty(0, lay.REMEMBERED)
+    values, endings = arrays.values[: state.n_values], arrays.endings[: state.n_values]
+    known = (values["flags"] != 0) | (values["open"] != 0) | (endings["last_ts"] != lay.NEVER).any(axis=1)
+    for side in Side:
+        for name in _TIMERS:
+            known[getattr(arrays, name)[side][: int(state.sides[f"n_{name}"][side])]["value"]] = True
+    remembered = np.empty(int(np.count_nonzero(known)), lay.REMEMBERED)
+    for name in ("code", "flags", "open"):
+        remembered[name] = values[name][known]
+    for name in ("ended_ts", "last_ts", "touched"):
+        remembered[name] = endings[name][known]
+    return remembered
+
+
+def _queue(driver: JoinDriver) -> Ints:
+    """Purges that wait: code and side of each."""
+    arrays = driver.state.arrays
+    waiting = arrays.queue[: int(driver.state.common["n_queued"][0])]
+    return np.stack([arrays.values["code"][waiting >> 1], waiting & 1])
+
+
+def _places(driver: JoinDriver, side: Side) -> lay.Records:
+    """The places of a count window, in order; a tuple that is not stored any more may still have one."""
+    state, arrays = driver.state, driver.state.arrays
+    positions = state.positions(side)
+    nodes = arrays.nodes[positions]
+    linked = nodes["value"] >= 0
+    places = np.empty(int(np.count_nonzero(linked)), lay.PLACE)
+    places["code"] = arrays.values["code"][nodes["value"][linked]]
+    places["ts"], places["mark"] = nodes["ts"][linked], nodes["mark"][linked]
+    places["seq"] = arrays.seq[positions[linked]] if arrays.seq.size else 0
+    return places
+
+
+def _said(driver: JoinDriver) -> dict[str, Any]:
+    """Ranges and promises as text."""
+    key_types = driver.codec.types
+    ranges = {
+        name: [[print_patterns(known.patterns, key_types), known.ts, known.order, known.touched] for known in kept]
+        for name, kept in driver.ranges.named_lists().items()
+    }
+    promises = [
+        [
+            [print_patterns(each.patterns, _types(driver, side)), each.ts, each.order, each.touched]
+            for each in driver.promises[side]
+        ]
+        for side in Side
+    ]
+    return {"ranges": ranges, "promises": promises, "forgotten": driver.memory.forgotten}
+
+
+def _standings(driver: JoinDriver) -> pa.Table:
+    """Where clustered streams stand: a row per stream, the time null if it stands nowhere."""
+    standings = [each or (None, (None,) * len(driver.codec.types)) for each in driver.clusters]
+    columns = [pa.array([key[place] for _, key in standings], dtype) for place, dtype in enumerate(driver.codec.types)]
+    names = ["ts", *(f"key {place}" for place in range(len(columns)))]
+    return pa.table([pa.array([ts for ts, _ in standings], pa.int64()), *columns], names=names)
+
+
+# The way back
+
+
+def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples]) -> None:
+    state = driver.state
+    remembered = np.frombuffer(parts["values"], lay.REMEMBERED)
+    runs = _ints(parts["runs"]).reshape(4, -1)
+    driver.memory.runs = Runs(*(row.copy() for row in runs))
+    _restore_said(driver, json.loads(parts["said"]))
+    for side, row in zip(Side, zip(*from_ipc(parts["standings"]).to_pydict().values(), strict=True), strict=True):
+        driver.clusters[side] = None if row[0] is None else (row[0], row[1:])
+    places = [_places_of(driver, parts, tuples[side], side) for side in Side]
+    state.reserve(remembered.size + sum(each.size for each in places), [each.size for each in places])
+    if state.punctuated:
+        restore_values(state.arrays, remembered)
+    for side in Side:
+        _restore_tuples(driver, tuples[side], places[side], side)
+    for part, kept, records in (("sides", _SIDE_KEPT, state.sides), ("common", _COMMON_KEPT, state.common)):
+        for name, saved in zip(kept, _ints(parts[part]).reshape(len(kept), -1), strict=True):
+            records[name] = saved
+    _restore_timers(driver, parts)
+    driver.refresh_memory()
+
+
+def _places_of(driver: JoinDriver, parts: Parts, tuples: _Tuples, side: Side) -> lay.Records:
+    if f"places.{side}" in parts:
+        return np.frombuffer(parts[f"places.{side}"], lay.PLACE)
+    rows, stream = tuples.table(), driver.spec.streams[side]
+    places = np.zeros(len(rows), lay.PLACE)
+    if len(rows):
+        places["code"], _ = driver.codec.encode([rows[name] for name in stream.key])
+        places["ts"] = to_microseconds(rows[stream.time], stream.time)
+        places["mark"] = np.where(np.isin(tuples.ids, tuples.matched), lay.MATCHED, 0)
+    return places
+
+
+def _restore_tuples(driver: JoinDriver, tuples: _Tuples, places: lay.Records, side: Side) -> None:
+    is_stored = places["mark"] & lay.DEAD == 0
+    rows = np.cumsum(is_stored, dtype=np.int32) - 1
+    restore_nodes(
+        driver.state.arrays,
+        int(side),
+        np.ascontiguousarray(places["code"]),
+        np.ascontiguousarray(places["ts"]),
+        rows.astype(np.int32),
+        places["mark"].astype(np.uint8),
+    )
+    if driver.state.arrays.seq.size:
+        driver.state.arrays.seq[driver.state.positions(side)] = places["seq"]
+    driver.rows[side].load(tuples.table(), tuples.ids, tuples.next_id)
+
+
+def _restore_timers(driver: JoinDriver, parts: Parts) -> None:
+    state = driver.state
+    saved = {name: [np.frombuffer(parts[f"{name}.{side}"], lay.TIMER) for side in Side] for name in _TIMERS}
+    done, queue = _ints(parts["done"]), _ints(parts["queue"]).reshape(2, -1)
+    state.quota = max(1, done.size, *(timers.size for each in saved.values() for timers in each))
+    state.make_room()
+    for name, sides in saved.items():
+        for side in Side:
+            timers = sides[side].copy()
+            timers["value"] = find_values(state.arrays, np.ascontiguousarray(timers["value"]))
+            getattr(state.arrays, name)[side][: timers.size] = timers
+            state.sides[f"n_{name}"][side] = timers.size
+    state.arrays.done[: done.size] = find_values(state.arrays, done)
+    state.arrays.queue[: queue.shape[1]] = 2 * find_values(state.arrays, queue[0].copy()) + queue[1]
+    state.common["n_done"], state.common["n_queued"] = done.size, queue.shape[1]
+
+
+def _restore_said(driver: JoinDriver, saved: dict[str, Any]) -> None:
+    for name, kept in driver.ranges.named_lists().items():
+        kept[:] = [Known(parse_punctuation(text, driver.codec.types), *rest) for text, *rest in saved["ranges"][name]]
+    for side in Side:
+        columns = driver.spec.streams[side].columns
+        driver.promises[side][:] = [
+            Promise(columns, parse_punctuation(text, _types(driver, side)), *rest)
+            for text, *rest in saved["promises"][side]
+        ]
+    driver.memory.forgotten = saved["forgotten"]
+
+
+def _types(driver: JoinDriver, side: Side) -> list[pa.DataType]:
+    return [driver.schemas[side].field(name).type for name in driver.spec.streams[side].columns]
+
+
+# Bytes
+
+
+def pack_parts(parts: Parts) -> bytes:
+    """Named bytes as one."""
+    return to_ipc(pa.table([list(parts), list(parts.values())], schema=_PARTS))
+
+
+def unpack_parts(entry: bytes) -> Parts:
+    """The inverse of `pack_parts`."""
+    try:
+        table = from_ipc(entry)
+        return dict(zip(table["name"].to_pylist(), table["data"].to_pylist(), strict=True))
+    except (pa.ArrowInvalid, KeyError, ValueError) as error:
+        raise SnapshotError(f"this is no entry of a join's journal: {error}") from None
+
+
+def to_ipc(table: pa.Table) -> bytes:
+    """A table as an Arrow IPC stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def from_ipc(data: bytes) -> pa.Table:
+    """The inverse of `to_ipc`."""
+    return pa.ipc.open_stream(data).read_all()
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _ints(data: bytes) -> Ints:
+    return np.frombuffer(data, np.int64)
