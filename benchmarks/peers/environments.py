@@ -4,7 +4,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-FOLDER = Path(".bench")
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / ".bench"
 PACKAGES = {"flink": "apache-flink", "pathway": "pathway"}
 PYTHONS = ("python3.12", "python3.11", "python3.10")  # that both packages have wheels for; newest first
 
@@ -15,11 +16,11 @@ class NoEnvironment(Exception):
 
 def python_of(name: str, install: bool) -> Path:
     """The interpreter of a peer's environment, made first if `install` says so."""
-    python = (FOLDER / name / "bin" / "python").absolute()
+    python = FOLDER / name / "bin" / "python"
     if has_package(python, PACKAGES[name]):
         return python
     if not install:
-        raise NoEnvironment(f"no {PACKAGES[name]} in {FOLDER / name}; --install puts it there")
+        raise NoEnvironment(f"no {PACKAGES[name]} in {FOLDER.name}/{name}; --install puts it there")
     make(name)
     return python
 

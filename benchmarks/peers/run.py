@@ -16,14 +16,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.peers.environments import NoEnvironment, python_of
+from benchmarks.peers.environments import ROOT, NoEnvironment, python_of
 from benchmarks.peers.inputs import WORKLOADS, write_inputs
 from benchmarks.peers.manifest import Manifest
 from benchmarks.peers.outcome import Outcome, load_outcome
 from rich.console import Console
 from rich.table import Table
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)

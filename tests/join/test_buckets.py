@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from driver_harness import new_driver, observe
 from punctuated.join.buckets import bucket_numbers, spread
+from punctuated.join.shares import read_shares, write_shares
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
-from punctuated.testing.tables import as_batch
+from punctuated.testing.tables import as_batch, stream_schema
 
 
 def run_in_buckets(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int) -> list[Observed]:
@@ -24,12 +25,14 @@ def run_in_buckets(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int) -> 
     seen = []
     for batch in batches:
         shares = [spread(spec.streams[s], as_batch(spec.streams[s], batch[s]), [pa.int64()], n_buckets) for s in Side]
-        seen.append(_sum([observe(d, d.process(*_share(shares, i))) for i, d in enumerate(drivers)]))
+        seen.append(_sum([observe(d, d.process(*_share(spec, shares, i))) for i, d in enumerate(drivers)]))
     return [*seen, _sum([observe(driver, driver.end()) for driver in drivers])]
 
 
-def _share(shares: list[list[StreamBatch]], bucket: int) -> tuple[StreamBatch, StreamBatch]:
-    return shares[0][bucket], shares[1][bucket]
+def _share(spec: JoinSpec, shares: list[list[StreamBatch]], bucket: int) -> tuple[StreamBatch, StreamBatch]:
+    """A bucket's share of both streams, through bytes and back."""
+    left, right = (read_shares(stream_schema(spec.streams[s]), [write_shares(shares[s])[bucket]]) for s in Side)
+    return left, right
 
 
 def _sum(parts: list[Observed]) -> Observed:

@@ -57,7 +57,7 @@ def test_a_smaller_window_fits() -> None:
 
 
 def test_something_else_is_no_journal() -> None:
-    with pytest.raises(SnapshotError, match="no entry of a join's journal"):
+    with pytest.raises(SnapshotError, match="not written by this library"):
         restore(new_driver(SPEC), [b"something else"])
 
 

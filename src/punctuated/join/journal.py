@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from punctuated.errors import SnapshotError
 from punctuated.join import fingerprint
 from punctuated.join.driver import JoinDriver
 from punctuated.join.keys import NumberedKeys
 from punctuated.join.memory import Runs
+from punctuated.join.parts import Parts, from_ipc, pack_parts, to_ipc, unpack_parts
 from punctuated.join.promises import Promise
 from punctuated.join.range_endings import Known
 from punctuated.kernels import layout as lay
@@ -27,8 +27,6 @@ from punctuated.model.side import Side
 from punctuated.model.times import to_microseconds
 
 Ints = npt.NDArray[np.int64]
-Parts = dict[str, bytes]
-_PARTS = pa.schema([("name", pa.string()), ("data", pa.large_binary())])
 _NO_INTS = np.empty(0, np.int64)
 _SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", "in_cluster", "cluster", "tuples", "punctuations")
 _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
@@ -89,11 +87,11 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
     tuples = [_Tuples(driver.schemas[side]) for side in Side]
     for entry in entries:
         last = unpack_parts(entry)
-        fingerprint.check(json.loads(last["fingerprint"]), expected)
+        fingerprint.check(_loads(last["fingerprint"]), expected)
         for side in Side:
             tuples[side].apply(last, side)
         if "keys" in last:
-            start = json.loads(last["keys.start"])
+            start = _loads(last["keys.start"])
             keys = [*keys, from_ipc(last["keys"])] if start else [from_ipc(last["keys"])]
     if last is None:
         return journal
@@ -116,7 +114,7 @@ class _Tuples:
 
     def apply(self, parts: Parts, side: Side) -> None:
         fresh, gone = _ints(parts[f"ids.{side}"]), _ints(parts[f"gone.{side}"])
-        lowest, self.next_id = json.loads(parts[f"lowest.{side}"])
+        lowest, self.next_id = _loads(parts[f"lowest.{side}"])
         self.matched = np.concatenate([self.matched, _ints(parts[f"matched.{side}"])])
         kept = (self.ids >= lowest) & ~np.isin(self.ids, gone, assume_unique=True)
         rows = self._rows if kept.all() else self._rows.filter(pa.array(kept))
@@ -226,7 +224,7 @@ def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples]) -> Non
     remembered = np.frombuffer(parts["values"], lay.REMEMBERED)
     runs = _ints(parts["runs"]).reshape(4, -1)
     driver.memory.runs = Runs(*(row.copy() for row in runs))
-    _restore_said(driver, json.loads(parts["said"]))
+    _restore_said(driver, _loads(parts["said"]))
     for side, row in zip(Side, zip(*from_ipc(parts["standings"]).to_pydict().values(), strict=True), strict=True):
         driver.clusters[side] = None if row[0] is None else (row[0], row[1:])
     places = [_places_of(driver, parts, tuples[side], side) for side in Side]
@@ -303,39 +301,13 @@ def _types(driver: JoinDriver, side: Side) -> list[pa.DataType]:
     return [driver.schemas[side].field(name).type for name in driver.spec.streams[side].columns]
 
 
-# Bytes
-
-
-def pack_parts(parts: Parts) -> bytes:
-    """Named bytes as one."""
-    return to_ipc(pa.table([list(parts), list(parts.values())], schema=_PARTS))
-
-
-def unpack_parts(entry: bytes) -> Parts:
-    """The inverse of `pack_parts`."""
-    try:
-        table = from_ipc(entry)
-        return dict(zip(table["name"].to_pylist(), table["data"].to_pylist(), strict=True))
-    except (pa.ArrowInvalid, KeyError, ValueError) as error:
-        raise SnapshotError(f"this is no entry of a join's journal: {error}") from None
-
-
-def to_ipc(table: pa.Table) -> bytes:
-    """A table as an Arrow IPC stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def from_ipc(data: bytes) -> pa.Table:
-    """The inverse of `to_ipc`."""
-    return pa.ipc.open_stream(data).read_all()
-
-
 def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _ints(data: bytes) -> Ints:
+def _loads(data: pa.Buffer) -> Any:
+    return json.loads(data.to_pybytes())
+
+
+def _ints(data: pa.Buffer) -> Ints:
     return np.frombuffer(data, np.int64)

@@ -1,0 +1,42 @@
+"""Named bytes as one, and tables as bytes: how states and shares of a batch are written."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.errors import SnapshotError
+
+Parts = dict[str, Any]
+_SCHEMA = pa.schema([("name", pa.string()), ("data", pa.large_binary())])
+
+
+def pack_parts(parts: Parts) -> bytes:
+    """Named bytes as one."""
+    offsets = np.concatenate([[0], np.cumsum([len(data) for data in parts.values()])]).astype(np.int64)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(parts.values()))]
+    values = pa.Array.from_buffers(pa.large_binary(), len(parts), buffers)
+    return bytes(to_ipc(pa.table([list(parts), values], schema=_SCHEMA)))
+
+
+def unpack_parts(data: bytes) -> Parts:
+    """The inverse of `pack_parts`, without copying."""
+    try:
+        table = from_ipc(data)
+        names, values = table["name"].to_pylist(), table["data"].combine_chunks()
+        return {name: values[i].as_buffer() for i, name in enumerate(names)}
+    except (pa.ArrowInvalid, KeyError, ValueError) as error:
+        raise SnapshotError(f"these bytes were not written by this library, or not by this version: {error}") from None
+
+
+def to_ipc(table: pa.Table) -> pa.Buffer:
+    """A table as an Arrow IPC stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def from_ipc(data: bytes | pa.Buffer) -> pa.Table:
+    """The inverse of `to_ipc`."""
+    return pa.ipc.open_stream(data).read_all()
