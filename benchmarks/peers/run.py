@@ -46,7 +46,7 @@ SYSTEMS = {
     "flink-reuse": System("benchmarks.peers.flink_sql", "flink", ("--conf", "pipeline.object-reuse=true")),
     "pathway": System("benchmarks.peers.pathway_join", "pathway"),
 }
-LIMITS = {"pathway": 100_000}  # of `size`: slow, and keeps all results in memory
+LIMITS = {("w1", "pathway"): 100_000}  # of `size`: the results of one batch are all in memory at once
 
 
 def run_system(
@@ -107,14 +107,15 @@ def run_process(command: list[str], log: Path, timeout_s: float) -> str:
 
 
 def outcomes_table(manifest: Manifest, outcomes: list[Outcome]) -> Table:
-    """What to look at: rates, how many times slower than the fastest, and the state at its largest."""
+    """What to look at: rates, how many times slower than the fastest on the same rows, and the largest state."""
     title = f"{manifest.workload.upper()}, {manifest.rows:,} rows, {manifest.results:,} results"
     table = Table(title=title)
     for column in ("system", "rows", "rows/s", "slower", "run", "state rows", "bytes/row", "results"):
         table.add_column(column, no_wrap=True, justify="left" if column == "system" else "right")
-    best = max((outcome.rows_per_s or 0 for outcome in outcomes if outcome.status == "ok"), default=0)
+    comparable = [one for one in outcomes if one.status == "ok" and one.rows == manifest.rows]
+    best = max((one.rows_per_s or 0 for one in comparable), default=0)
     for one in outcomes:
-        slower = f"{best / one.rows_per_s:.1f} x" if one.rows_per_s and one.status == "ok" else ""
+        slower = f"{best / one.rows_per_s:.1f} x" if one in comparable and one.rows_per_s else ""
         status = "equal" if one.status == "ok" else f"[red]{one.status}[/red]"
         rates = _number(one.rows), _number(one.rows_per_s), slower, _seconds(one.seconds)
         table.add_row(one.system, *rates, *_state(one), status)
@@ -153,7 +154,7 @@ def arguments_of(name: str, options: argparse.Namespace) -> list[str]:
 
 def measure(name: str, options: argparse.Namespace) -> Outcome:
     """Run one system, on fewer rows if it has a limit."""
-    size = min(options.size, LIMITS.get(name, options.size))
+    size = min(options.size, LIMITS.get((options.workload, name), options.size))
     manifest = write_inputs(options.workload, size, options.batch_rows, options.cache)
     outcome = run_system(
         name,

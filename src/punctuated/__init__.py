@@ -11,6 +11,7 @@ counts = pt.join(auctions, bids).group_by("item_id").agg(n=pt.count())
 from importlib.metadata import PackageNotFoundError, version
 
 from punctuated import streams
+from punctuated.api.engine import configure, register_source
 from punctuated.api.joined import Join, join
 from punctuated.api.sources import clustered, endings, rows_with, unique, when
 from punctuated.api.stream import Stream, stream
@@ -23,6 +24,7 @@ from punctuated.errors import (
     PredicateError,
     PromiseBroken,
     PunctuatedError,
+    SessionError,
     SnapshotError,
     StreamError,
     UnboundedStateWarning,
@@ -47,6 +49,7 @@ __all__ = [
     "PredicateError",
     "PromiseBroken",
     "PunctuatedError",
+    "SessionError",
     "SnapshotError",
     "Stream",
     "StreamError",
@@ -55,6 +58,7 @@ __all__ = [
     "__version__",
     "between",
     "clustered",
+    "configure",
     "count",
     "endings",
     "first",
@@ -64,6 +68,7 @@ __all__ = [
     "max",
     "mean",
     "min",
+    "register_source",
     "right",
     "rows",
     "rows_with",

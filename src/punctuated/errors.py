@@ -33,7 +33,11 @@ class PromiseBroken(PunctuatedError):
 
 
 class SnapshotError(PunctuatedError, ValueError):
-    """A snapshot belongs to another query or another format."""
+    """A saved state belongs to another query or another format."""
+
+
+class SessionError(PunctuatedError, RuntimeError):
+    """A Spark session lacks settings; the message has the lines to set."""
 
 
 class PredicateError(PunctuatedError, ValueError):

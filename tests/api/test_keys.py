@@ -52,7 +52,8 @@ def join(dtype: pa.DataType, make: Callable[[int], Any], how: str) -> pt.Join:
         pt.stream(tables(dtype, make, seed), name=name, key="k", time="ts", window=60, punctuations=pt.when("last"))
         for seed, name in ((1, "A"), (2, "B"))
     ]
-    return pt.join(streams[0], streams[1], how=how)
+    joined: pt.Join = pt.join(streams[0], streams[1], how=how)
+    return joined
 
 
 @pytest.mark.parametrize("how", ["inner", "full"])

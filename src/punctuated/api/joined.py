@@ -4,18 +4,20 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.api.stream import Stream
+from punctuated.api.stream import SparkStream, Stream
 from punctuated.api.table_input import cast_schema, key_types, read_batches
 from punctuated.errors import ColumnError, LateGroupsWarning, PredicateError, StreamError, UnboundedStateWarning
 from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy, check_grouping
 from punctuated.join.output import REJECTED_SCHEMA, BatchResult, punctuation_schema
+from punctuated.join.reading import Reader
 from punctuated.join.where import WherePredicate
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import Propagation, choose_algorithm
@@ -25,6 +27,9 @@ from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JoinSpec, parse_join
 from punctuated.model.times import from_microseconds, to_microseconds
 from punctuated.model.window import Duration, parse_duration
 from punctuated.plan.explain import StreamStatistics, explain, is_unbounded
+
+if TYPE_CHECKING:
+    from punctuated.spark.joined import SparkJoin
 
 _SAMPLES = 100  # metrics of a table are taken about this often
 
@@ -40,8 +45,12 @@ def join(
     purge_threshold: int = 1,
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS,
     sample_every: Duration | None = None,
-) -> "Join":
+    buckets: int | None = None,
+) -> Any:
     """Join two streams on their keys, within their windows.
+
+    Gives a `Join` over tables, a `SparkJoin` over DataFrames; both have `results`, `punctuations`, `rejected`, `all`,
+    `explain()` and `group_by(…)`.
 
     Args:
         left: The left stream, from `pt.stream`.
@@ -54,7 +63,8 @@ def join(
             "none" for all.
         purge_threshold: How many punctuations are collected before a purge; 1 purges at once.
         max_punctuations: How many punctuations are remembered; the oldest are forgotten beyond that.
-        sample_every: The step of event time at which `metrics` are taken.
+        sample_every: The step of event time at which `metrics` of tables are taken.
+        buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
 
     Example:
         >>> import pyarrow as pa, punctuated as pt
@@ -89,7 +99,30 @@ def join(
     step = None if sample_every is None else parse_duration(sample_every)
     if step is not None and step <= 0:
         raise StreamError(f"sample_every={sample_every!r} must be longer than nothing")
+    if isinstance(left, SparkStream) and isinstance(right, SparkStream):
+        return _on_spark((left, right), spec, where, buckets)
+    if isinstance(left, SparkStream) or isinstance(right, SparkStream):
+        raise StreamError("one stream is a table and the other a Spark DataFrame; make both the same")
     return Join((left, right), spec, where, step)
+
+
+def _on_spark(
+    streams: tuple[SparkStream, SparkStream], spec: JoinSpec, where: Expression | None, buckets: int | None
+) -> "SparkJoin":
+    from punctuated.spark.joined import Input, SparkJoin, choose_buckets
+    from punctuated.spark.query import Query, View
+
+    types = key_types(*streams)
+    readers = [
+        Reader(spec.streams[side], streams[side].pattern_column, streams[side].schema, tuple(types)) for side in Side
+    ]
+    inputs = [
+        Input(stream.frame, tuple((source.data, source.key, source.time) for source in stream.endings))
+        for stream in streams
+    ]
+    n_buckets = choose_buckets((inputs[LEFT], inputs[RIGHT]), readers, buckets)
+    query = Query(spec, (readers[LEFT], readers[RIGHT]), where, n_buckets, View.RESULTS)
+    return SparkJoin((inputs[LEFT], inputs[RIGHT]), query)
 
 
 def _check_predicate(where: Expression, streams: tuple[Stream, Stream], names: tuple[str, str]) -> None:

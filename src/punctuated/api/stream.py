@@ -29,8 +29,15 @@ class Stream:
         return pa.schema([self.batches[0].schema.field(name) for name in self.spec.columns])
 
 
+@dataclass(frozen=True)
+class SparkStream(Stream):
+    """A declared stream over a Spark DataFrame; `batches` only tell its columns."""
+
+    frame: Any = field(default=None, repr=False)
+
+
 def stream(
-    data: pa.Table | Sequence[pa.Table],
+    data: Any,
     *,
     key: str | Sequence[str],
     time: str,
@@ -45,7 +52,8 @@ def stream(
     """Declare a stream: what its key and time are, how long its tuples matter, and when a key is over.
 
     Args:
-        data: A `pyarrow.Table`, or a list of them, which are then processed as batches in this order.
+        data: A `pyarrow.Table`, or a list of them, which are then processed as batches in this order; or a Spark
+            DataFrame, streaming or not.
         key: The join key: a column or several.
         time: The column of event times: a timestamp, or an integer in microseconds.
         name: The stream's name in `rejected` and in messages.
@@ -92,11 +100,25 @@ def stream(
     )
     announced = tuple(source for source in sources if isinstance(source, Endings))
     for source in announced:
+        if is_frame(source.data) != is_frame(data):
+            raise StreamError(f"stream {shown!r} and its endings must both be tables or both be Spark DataFrames")
         _check_endings(shown, schema, keys, source)
+    if is_frame(data):
+        return SparkStream(batches, spec, pattern_column, announced, data)
     return Stream(batches, spec, pattern_column, announced)
 
 
+def is_frame(data: Any) -> bool:
+    """Whether this is a Spark DataFrame, classic or Connect; asking must not import pyspark."""
+    kinds = type(data).__mro__
+    return any(kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in kinds)
+
+
 def _as_batches(data: Any) -> tuple[pa.Table, ...]:
+    if is_frame(data):
+        from punctuated.spark.types import arrow_schema  # pyspark is imported only when a DataFrame comes
+
+        return (arrow_schema(data.schema).empty_table(),)
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     tables = (data,) if isinstance(data, pa.Table) else tuple(data) if isinstance(data, Iterable) else ()

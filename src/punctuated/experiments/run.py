@@ -53,7 +53,8 @@ def join_quietly(left: pt.Stream, right: pt.Stream, algorithm: str, step: str | 
     """`pt.join` without the warning of unbounded state: some baselines are unbounded, and that is what we show."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnboundedStateWarning)
-        return pt.join(left, right, algorithm=algorithm, sample_every=step)
+        joined: pt.Join = pt.join(left, right, algorithm=algorithm, sample_every=step)
+        return joined
 
 
 # Against event time

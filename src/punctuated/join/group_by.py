@@ -14,6 +14,7 @@ from punctuated.errors import AggregateError
 from punctuated.join.intake import sortable
 from punctuated.join.keys import KeyCodec
 from punctuated.join.output import BatchResult
+from punctuated.join.parts import from_ipc, pack_parts, to_ipc, unpack_parts
 from punctuated.join.pattern_match import match_columns
 from punctuated.model.aggregate import Aggregate
 
@@ -61,6 +62,21 @@ class GroupBy:
         groups = self._finish(final)
         self._keep(~final)
         return groups
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the groups."""
+        return self._finished().schema
+
+    def save(self) -> bytes:
+        """The open groups as bytes."""
+        kept = {"totals": self._totals, "earliest": self._earliest, "latest": self._latest}
+        return pack_parts({name: to_ipc(table) for name, table in kept.items() if table is not None})
+
+    def load(self, saved: bytes) -> None:
+        """Go on with the groups of `save`."""
+        kept = {name: from_ipc(data) for name, data in unpack_parts(saved).items()}
+        self._totals, self._earliest, self._latest = (kept.get(name) for name in ("totals", "earliest", "latest"))
 
     # Accumulate
 

@@ -208,7 +208,7 @@ class Collector:
         """Tuples that do not take part, each as JSON."""
         stream = self._spec.streams[side]
         ts = to_microseconds(rows[stream.time], stream.time)
-        texts = [json.dumps(row, default=_json_value, ensure_ascii=False) for row in rows.to_pylist()]
+        texts = [json.dumps(row, default=json_value, ensure_ascii=False) for row in rows.to_pylist()]
         n = len(texts)
         columns = [pa.array([stream.name] * n), pa.array([reason] * n), pa.array(ts), pa.array(texts, pa.string())]
         self.batch.rejected.append(pa.table(columns, schema=REJECTED_SCHEMA))
@@ -230,7 +230,8 @@ def _python_values(key: pa.Array) -> list[Any]:
     return list(key.to_pylist())
 
 
-def _json_value(value: Any) -> Any:
+def json_value(value: Any) -> Any:
+    """What JSON has no form for, as text."""
     if isinstance(value, bytes):
         return value.hex()
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

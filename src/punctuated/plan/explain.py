@@ -36,8 +36,8 @@ _RULES = {
 }
 
 
-def explain(spec: JoinSpec, statistics: Sequence[StreamStatistics], where: str | None) -> str:
-    """The plan as text."""
+def explain(spec: JoinSpec, statistics: Sequence[StreamStatistics] | None, where: str | None) -> str:
+    """The plan as text, with estimates if there are statistics of the data."""
     keys = ", ".join(f"{a} = {b}" for a, b in zip(spec.left.key, spec.right.key, strict=True))
     lines = [f"{_title(spec.how)} join of {spec.left.name} and {spec.right.name} on {keys}"]
     if where is not None:
@@ -60,11 +60,17 @@ def _purge(spec: JoinSpec) -> str:
     return "at every punctuation" if spec.purge_threshold == 1 else f"at every {spec.purge_threshold} punctuations"
 
 
-def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]) -> list[str]:
-    stream, ours = spec.streams[side], statistics[side]
-    return [
+def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics] | None) -> list[str]:
+    stream = spec.streams[side]
+    lines = [
         f"  {'left' if side == LEFT else 'right'} {stream.name}: {describe_window(stream)}, "
-        f"lateness {_seconds(stream.lateness_us)}, punctuations from {describe_sources(stream)}",
+        f"lateness {_seconds(stream.lateness_us)}, punctuations from {describe_sources(stream)}"
+    ]
+    if statistics is None:
+        return [*lines, f"    state: {_bound(spec, side)}"]
+    ours = statistics[side]
+    return [
+        *lines,
         f"    {ours.tuples:,} tuples at {ours.rate:,.1f}/s, {ours.distinct_values:,} values, "
         f"{ours.punctuations:,} punctuations",
         f"    state: {_bound(spec, side)}; about {_state(spec, side, statistics):,.0f} tuples",

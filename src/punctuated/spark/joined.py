@@ -1,0 +1,162 @@
+"""A join over Spark DataFrames: pack, exchange, step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.functions import col, collect_list
+from pyspark.sql.types import StructField
+
+from punctuated.errors import ColumnError, StreamError
+from punctuated.join.columns import ResultColumns
+from punctuated.join.group_by import check_grouping
+from punctuated.model.aggregate import Aggregate
+from punctuated.model.side import LEFT, Side
+from punctuated.model.window import CountWindow
+from punctuated.plan.explain import explain
+from punctuated.spark.batch_step import BatchStep
+from punctuated.spark.bucket_ids import MOST_BUCKETS
+from punctuated.spark.pack import PACKED_DDL, Pack
+from punctuated.spark.query import METRICS, Grouping, Query, View
+from punctuated.spark.session import check_session, shuffle_partitions
+from punctuated.spark.step import JoinStep
+from punctuated.spark.types import spark_schema
+
+
+@dataclass(frozen=True)
+class Input:
+    """One side: its DataFrame, and the DataFrames that announce its endings with their key and time columns."""
+
+    frame: DataFrame
+    endings: tuple[tuple[DataFrame, tuple[str, ...], str], ...] = ()
+
+
+class SparkJoin:
+    """What comes out of joining two DataFrames. Each property is a DataFrame of its own.
+
+    Two queries on two of them run the join twice; `all` in one query with `foreachBatch` runs it once, and
+    `write_to` does that for you.
+    """
+
+    def __init__(self, inputs: tuple[Input, Input], query: Query) -> None:
+        self._inputs, self._query = inputs, query
+        self._streaming = _is_streaming(inputs)
+        if METRICS in query.result_schema.names:
+            raise ColumnError(f"the column name {METRICS!r} is taken; rename it in its input")
+        if self._streaming:
+            check_session(inputs[LEFT].frame.sparkSession)
+
+    @property
+    def results(self) -> DataFrame:
+        """The joined rows: key, left columns, right columns."""
+        return self._view(View.RESULTS)
+
+    @property
+    def punctuations(self) -> DataFrame:
+        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also tells ranges."""
+        return self._view(View.PUNCTUATIONS)
+
+    @property
+    def rejected(self) -> DataFrame:
+        """Tuples that did not take part: `stream`, `reason`, `ts`, and the `row` as JSON."""
+        return self._view(View.REJECTED)
+
+    @property
+    def all(self) -> DataFrame:
+        """Everything in one DataFrame; `_kind` says result, punctuation or rejected."""
+        return self._view(View.ALL)
+
+    def explain(self) -> str:
+        """The plan, and where it runs."""
+        where = None if self._query.where is None else repr(self._query.where)
+        return f"{explain(self._query.spec, None, where)}\nbuckets: {self._query.n_buckets}"
+
+    def group_by(self, *columns: str) -> "SparkGrouping":
+        """Group the results; each group comes out once, when it is final."""
+        return SparkGrouping(self, columns)
+
+    def grouped(self, grouping: Grouping) -> DataFrame:
+        """Groups, computed in the step of the join."""
+        return self._view(View.GROUPS, grouping)
+
+    @property
+    def query(self) -> Query:
+        """What the workers are told."""
+        return self._query
+
+    def _view(self, view: View, grouping: Grouping | None = None) -> DataFrame:
+        query = replace(self._query, view=view, grouping=grouping)
+        packed = reduce(DataFrame.unionAll, self._packed)
+        output = spark_schema(query.output_schema, self._known_fields)
+        by_bucket = packed.groupBy("bucket")
+        if not self._streaming:
+            return by_bucket.applyInArrow(BatchStep(query), output).drop(METRICS)
+        stepped = by_bucket.transformWithStateInPandas(JoinStep(query), output, "append", "None")
+        return observed(stepped)
+
+    @cached_property
+    def _packed(self) -> list[DataFrame]:
+        frames = []
+        for side in Side:
+            reader, n = self._query.readers[side], self._query.n_buckets
+            columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
+            frames.append(self._inputs[side].frame.select(columns).mapInArrow(Pack(side, reader, n), PACKED_DDL))
+            for frame, key, time in self._inputs[side].endings:
+                pack = Pack(side, reader, n, announced=(key, time))
+                frames.append(frame.select(*key, time).mapInArrow(pack, PACKED_DDL))
+        return frames
+
+    @cached_property
+    def _known_fields(self) -> dict[str, StructField]:
+        """Result columns that come out as they came in, by the type that Spark gave them."""
+        columns = ResultColumns.of(self._query.spec, self._query.schemas, self._query.key_types)
+        known: dict[str, StructField] = {}
+        for side in Side:
+            fields = {field.name: field for field in self._inputs[side].frame.schema}
+            known |= {
+                shown: fields[name] for shown, name in zip(columns.shown(side), columns.payload[side], strict=True)
+            }
+        return known
+
+
+def observed(stepped: DataFrame) -> DataFrame:
+    """The output without its metrics, which go to the query's progress."""
+    measured = stepped.observe("punctuated", collect_list(METRICS).alias("buckets"))
+    return measured.where(col(METRICS).isNull()).drop(METRICS)
+
+
+class SparkGrouping:
+    """Results by group, waiting for aggregates."""
+
+    def __init__(self, joined: SparkJoin, by: Sequence[str]) -> None:
+        self._joined, self._by = joined, tuple(by)
+
+    def agg(self, **aggregates: Aggregate) -> DataFrame:
+        """The groups with these aggregates; each comes out once, when it is final."""
+        check_grouping(self._joined.query.result_schema, self._by, aggregates)
+        return self._joined.grouped(Grouping(self._by, aggregates))
+
+
+def _is_streaming(inputs: tuple[Input, Input]) -> bool:
+    frames = [frame for each in inputs for frame in (each.frame, *(ending[0] for ending in each.endings))]
+    streaming = {frame.isStreaming for frame in frames}
+    if len(streaming) > 1:
+        raise StreamError("some inputs are streaming and some are not; read all of them with spark.readStream, or none")
+    return streaming.pop()
+
+
+def choose_buckets(inputs: tuple[Input, Input], readers: Sequence[Any], wanted: int | None) -> int:
+    """How many buckets: as many as partitions, up to the next power of two, unless one must hold everything."""
+    windows = [reader.stream.window for reader in readers]
+    if any(isinstance(window, CountWindow) and not window.per_key for window in windows):
+        if wanted not in (None, 1):
+            raise StreamError(f"buckets={wanted}: pt.rows(n) over a whole stream needs one bucket; leave it out")
+        return 1
+    if wanted is None:
+        partitions = shuffle_partitions(inputs[LEFT].frame.sparkSession)
+        return min(MOST_BUCKETS, 1 << (partitions - 1).bit_length())
+    if not 1 <= wanted <= MOST_BUCKETS:
+        raise StreamError(f"buckets={wanted}: give a number from 1 to {MOST_BUCKETS}")
+    return wanted

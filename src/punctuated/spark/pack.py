@@ -1,0 +1,77 @@
+"""Pack: Arrow batches of a stream become one blob per bucket, so that Spark shuffles blobs and not rows."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from punctuated.join.buckets import spread
+from punctuated.join.output import json_value
+from punctuated.join.reading import Reader, announce
+from punctuated.join.shares import write_shares
+from punctuated.model.batch import StreamBatch
+from punctuated.model.side import Side
+from punctuated.spark.bucket_ids import bucket_ids
+
+PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("corrupt", pa.bool_()), ("data", pa.binary())])
+PACKED_DDL = "bucket INT, side TINYINT, corrupt BOOLEAN, data BINARY"
+_LARGEST = 64 << 20  # bytes of rows that are packed at a time
+
+
+@dataclass(frozen=True)
+class Pack:
+    """The function for `mapInArrow`; `announced` names key and time columns if the rows are endings."""
+
+    side: Side
+    reader: Reader
+    n_buckets: int
+    announced: tuple[tuple[str, ...], str] | None = None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in _gathered(batches):
+            yield from self._pack(table)
+
+    def _pack(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        time = self.reader.stream.time if self.announced is None else self.announced[1]
+        faults = [(int(place), "its time is null") for place in np.flatnonzero(table[time].is_null())]
+        sound = table.filter(pc.is_valid(table[time])) if faults else table
+        batch = self._read(sound, faults)
+        shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets)
+        yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares), corrupt=False)
+        if faults:
+            data = json.dumps(_described(table, faults)).encode()
+            yield self._blobs(bucket_ids()[:1], [data], corrupt=True)
+
+    def _read(self, table: pa.Table, faults: list[tuple[int, str]]) -> StreamBatch:
+        if self.announced is None:
+            return self.reader.read(table, faults)
+        endings = announce(table, *self.announced, self.reader.types)
+        endings = replace(endings, keys=endings.keys.rename_columns(list(self.reader.stream.key)))
+        return StreamBatch(self.reader.cast_schema.empty_table(), (endings,))
+
+    def _blobs(self, ids: tuple[int, ...], data: list[bytes], corrupt: bool) -> pa.RecordBatch:
+        n = len(data)
+        columns = [pa.array(ids, pa.int32()), pa.array([int(self.side)] * n, pa.int8())]
+        return pa.record_batch([*columns, pa.array([corrupt] * n), pa.array(data, pa.binary())], schema=PACKED)
+
+
+def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Few large tables instead of many small batches."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        if batch.num_rows:
+            waiting.append(batch)
+        if sum(each.nbytes for each in waiting) > _LARGEST:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _described(table: pa.Table, faults: list[tuple[int, str]]) -> list[tuple[str, str]]:
+    """What is wrong with each corrupt row, and the row as JSON."""
+    rows = table.take(pa.array([place for place, _ in faults])).to_pylist()
+    return [(why, json.dumps(row, default=json_value)) for row, (_, why) in zip(rows, faults, strict=True)]

@@ -1,0 +1,107 @@
+"""A join as it travels to the workers: plain data, and how its output looks."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import pyarrow as pa
+
+from punctuated.join.columns import ResultColumns
+from punctuated.join.driver import JoinDriver
+from punctuated.join.group_by import GroupBy
+from punctuated.join.output import REJECTED_SCHEMA, punctuation_schema
+from punctuated.join.reading import Reader
+from punctuated.join.where import WherePredicate
+from punctuated.model.aggregate import Aggregate
+from punctuated.model.predicate import Expression
+from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.spec import JoinSpec
+
+METRICS = "_metrics"  # a row that carries metrics has nothing else; it never reaches a sink
+
+
+class View(StrEnum):
+    """What of a join's output is asked for."""
+
+    RESULTS = "results"
+    PUNCTUATIONS = "punctuations"
+    REJECTED = "rejected"
+    ALL = "all"
+    GROUPS = "groups"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Results by group, fused into the join's own step."""
+
+    by: tuple[str, ...]
+    aggregates: Mapping[str, Aggregate]
+
+
+@dataclass(frozen=True)
+class Query:
+    """Everything that a worker must know."""
+
+    spec: JoinSpec
+    readers: tuple[Reader, Reader]
+    where: Expression | None
+    n_buckets: int
+    view: View
+    grouping: Grouping | None = None
+    identity: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @cached_property
+    def schemas(self) -> tuple[pa.Schema, pa.Schema]:
+        """Of the tuples, keys in their common types."""
+        return self.readers[LEFT].cast_schema, self.readers[RIGHT].cast_schema
+
+    @property
+    def key_types(self) -> tuple[pa.DataType, ...]:
+        return self.readers[LEFT].types
+
+    @cached_property
+    def result_schema(self) -> pa.Schema:
+        return ResultColumns.of(self.spec, self.schemas, self.key_types).schema
+
+    @property
+    def time_type(self) -> pa.DataType:
+        return self.schemas[LEFT].field(self.spec.left.time).type
+
+    @cached_property
+    def output_schema(self) -> pa.Schema:
+        """The columns of the view, without metrics."""
+        if self.view is View.RESULTS:
+            return self.result_schema
+        if self.view is View.PUNCTUATIONS:
+            return _timed(punctuation_schema(self.spec.left.key, self.key_types), self.time_type)
+        if self.view is View.REJECTED:
+            return _timed(REJECTED_SCHEMA, self.time_type)
+        if self.view is View.GROUPS:
+            return self.new_groups(self.new_driver(0)).schema
+        texts = [(name, pa.string()) for name in ("_stream", "_reason", "_pattern", "_row")]
+        return pa.schema([("_kind", pa.string()), ("_ts", self.time_type), *self.result_schema, *texts])
+
+    def new_driver(self, bucket: int) -> JoinDriver:
+        """The operator of one bucket, empty."""
+        ordered = self.grouping is not None and any(each.is_ordered for each in self.grouping.aggregates.values())
+        return JoinDriver(
+            self.spec,
+            self.schemas,
+            self.key_types,
+            where=None if self.where is None else WherePredicate(self.where),
+            with_times=self.view is View.ALL or ordered,
+            speaks_for_all=bucket == 0,
+        )
+
+    def new_groups(self, driver: JoinDriver) -> GroupBy:
+        """The groups of one bucket, none yet."""
+        assert self.grouping is not None
+        return GroupBy(self.result_schema, self.grouping.by, self.spec.left.key, self.grouping.aggregates, driver.codec)
+
+
+def _timed(schema: pa.Schema, time_type: pa.DataType) -> pa.Schema:
+    """The last `ts` in the stream's own type of time."""
+    place = max(i for i, name in enumerate(schema.names) if name == "ts")
+    return schema.set(place, pa.field("ts", time_type))

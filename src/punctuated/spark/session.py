@@ -1,0 +1,45 @@
+"""What a Spark session must have set for streaming joins."""
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from punctuated.errors import SessionError
+
+REQUIRED = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+}
+
+
+def configure(spark: SparkSession) -> SparkSession:
+    """Set what streaming joins need: the RocksDB state store, and checkpoints that outlive zombie writers.
+
+    Returns the session, so that it can be wrapped around a builder: `spark = pt.configure(builder.getOrCreate())`.
+    """
+    for name, value in REQUIRED.items():
+        spark.conf.set(name, value)
+    return spark
+
+
+def check_session(spark: SparkSession) -> None:
+    """Raise if a streaming join could not run, with the lines to set."""
+    missing = [name for name, value in REQUIRED.items() if _conf(spark, name) != value]
+    if missing:
+        lines = "\n".join(f'    spark.conf.set("{name}", "{REQUIRED[name]}")' for name in missing)
+        raise SessionError(
+            f"this Spark session lacks settings for streaming joins; call pt.configure(spark), or set\n{lines}"
+        )
+
+
+def shuffle_partitions(spark: SparkSession) -> int:
+    """Over how many partitions an exchange spreads."""
+    return int(_conf(spark, "spark.sql.shuffle.partitions") or 200)
+
+
+def _conf(spark: SparkSession, name: str) -> str | None:
+    try:
+        return spark.conf.get(name, None)
+    except PySparkException:
+        return None

@@ -1,0 +1,90 @@
+"""Step: one call per bucket and micro-batch. Restore, join, save what changed, emit.
+
+It is a deterministic function of the stored state and the set of objects, but for the token of the commit.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from punctuated.join.counters import current_counts
+from punctuated.join.shares import read_shares
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.spark.bucket_ids import bucket_ids
+from punctuated.spark.bucket_state import Bucket, StateLog
+from punctuated.spark.cache import CACHE
+from punctuated.spark.emit import as_frames, metrics_frame, view_tables
+from punctuated.spark.query import Query
+
+
+class JoinStep(StatefulProcessor):
+    """The join of one bucket as Spark sees it."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declare the state."""
+        self._log = StateLog(handle)
+
+    def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """One micro-batch of one bucket."""
+        number = bucket_ids().index(int(key[0]))
+        bucket, hit = self._open(number)
+        blobs, corrupt = _sorted(rows)
+        left, right = (read_shares(self._query.schemas[side], blobs[side]) for side in Side)
+        batch = bucket.driver.process(left, right)
+        tables = view_tables(self._query, bucket, batch, corrupt)
+        token = os.urandom(16).hex()
+        written = self._log.append(bucket, token)
+        for table in tables:
+            yield from as_frames(table, self._query.output_schema)
+        yield metrics_frame(self._query.output_schema, _metrics(number, bucket, hit, written))
+        CACHE.put((self._query.identity, number), token, bucket)
+
+    def _open(self, number: int) -> tuple[Bucket, bool]:
+        token = self._log.token()
+        cached = CACHE.take((self._query.identity, number), token) if token is not None else None
+        return (cached, True) if cached is not None else (self._log.restore(self._query, number), False)
+
+    def close(self) -> None:
+        """Nothing to close: the cache outlives the step."""
+
+
+def _sorted(rows: Iterator[pd.DataFrame]) -> tuple[tuple[list[bytes], list[bytes]], list[tuple[Side, bytes]]]:
+    """Blobs per side, and what is corrupt."""
+    blobs: tuple[list[bytes], list[bytes]] = ([], [])
+    corrupt: list[tuple[Side, bytes]] = []
+    for frame in rows:
+        for side, is_corrupt, data in zip(frame["side"], frame["corrupt"], frame["data"], strict=True):
+            if is_corrupt:
+                corrupt.append((Side(side), data))
+            else:
+                blobs[side].append(data)
+    return blobs, corrupt
+
+
+def _metrics(number: int, bucket: Bucket, hit: bool, written: int) -> str:
+    driver = bucket.driver
+    counts = current_counts(driver.state, driver.memory.forgotten)
+    watermarks = [int(driver.state.sides["watermark"][side]) for side in (LEFT, RIGHT)]
+    return json.dumps(
+        counts
+        | {
+            "bucket": number,
+            "bytes": driver.nbytes,
+            "bytes_written": written,
+            "cache_hits": int(hit),
+            "watermark_left": watermarks[0],
+            "watermark_right": watermarks[1],
+        }
+    )
