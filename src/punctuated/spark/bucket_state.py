@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
+from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy
 from punctuated.join.journal import Journal, restore
@@ -30,6 +31,7 @@ class Head:
     stop: int = 0
     full_bytes: int = 0  # of the entry that holds everything
     more_bytes: int = 0  # of those that follow
+    n_buckets: int = 0
     token: str = ""
 
 
@@ -39,7 +41,7 @@ class StateLog:
     def __init__(self, handle: StatefulProcessorHandle) -> None:
         self._entries = handle.getMapState("entries", "number BIGINT", "data BINARY")
         self._head = handle.getValueState(
-            "head", "first BIGINT, stop BIGINT, full_bytes BIGINT, more_bytes BIGINT, token STRING"
+            "head", "first BIGINT, stop BIGINT, full_bytes BIGINT, more_bytes BIGINT, n_buckets BIGINT, token STRING"
         )
 
     def head(self) -> Head | None:
@@ -56,7 +58,12 @@ class StateLog:
         """The bucket as it was committed, or an empty one."""
         driver = query.new_driver(number)
         groups = query.new_groups(driver) if query.grouping is not None else None
-        head = self.head() or Head()
+        head = self.head() or Head(n_buckets=query.n_buckets)
+        if head.n_buckets != query.n_buckets:
+            raise SnapshotError(
+                f"the checkpoint was written with {head.n_buckets} buckets, the query has {query.n_buckets}; "
+                f"give pt.join(…, buckets={head.n_buckets}), or start with a new checkpoint"
+            )
         entries = [unpack_parts(bytes(self._entry(n))) for n in range(head.first, head.stop)]
         journal = restore(driver, [bytes(parts["join"]) for parts in entries])
         if groups is not None and entries:
@@ -69,7 +76,7 @@ class StateLog:
             raise RuntimeError(f"entry {number} of a bucket's state is missing: the checkpoint is damaged")
         return bytes(found[0])
 
-    def append(self, bucket: Bucket, token: str) -> int:
+    def append(self, bucket: Bucket, n_buckets: int, token: str) -> int:
         """Save what has changed; returns how many bytes that took."""
         head = self.head() or Head()
         starts_anew = head.stop == head.first or head.more_bytes > head.full_bytes + _SLACK
@@ -85,5 +92,5 @@ class StateLog:
                 self._entries.removeKey((number,))
         first, full = (head.stop, len(data)) if starts_anew else (head.first, head.full_bytes)
         more = 0 if starts_anew else head.more_bytes + len(data)
-        self._head.update((first, head.stop + 1, full, more, token))
+        self._head.update((first, head.stop + 1, full, more, n_buckets, token))
         return len(data)

@@ -45,7 +45,7 @@ class JoinStep(StatefulProcessor):
         batch = bucket.driver.process(left, right)
         tables = view_tables(self._query, bucket, batch, corrupt)
         token = os.urandom(16).hex()
-        written = self._log.append(bucket, token)
+        written = self._log.append(bucket, self._query.n_buckets, token)
         for table in tables:
             yield from as_frames(table, self._query.output_schema)
         yield metrics_frame(self._query.output_schema, _metrics(number, bucket, hit, written))
