@@ -48,6 +48,7 @@ def stream(
     max_ahead: Duration | None = None,
     on_violation: str = "reject",
     order: str | None = None,
+    idle_after: Duration | None = None,
 ) -> Stream:
     """Declare a stream: what its key and time are, how long its tuples matter, and when a key is over.
 
@@ -65,6 +66,7 @@ def stream(
         max_ahead: How far ahead of the newest tuple another one may be, if that is bounded.
         on_violation: What happens to a tuple that comes after its key is over: "reject", "fail" or "accept".
         order: A column that orders tuples of equal times.
+        idle_after: On Spark, how long the stream may be silent before its watermark follows the other stream's.
 
     Example:
         >>> bids = pa.table({"item": [1, 1], "at": [5, 9], "closed": [False, True]})
@@ -96,6 +98,7 @@ def stream(
         unique=any(isinstance(source, Unique) for source in sources),
         clustered=any(isinstance(source, Clustered) for source in sources),
         order=order,
+        idle_after_us=None if idle_after is None else parse_duration(idle_after),
         punctuated=bool(sources),
     )
     announced = tuple(source for source in sources if isinstance(source, Endings))

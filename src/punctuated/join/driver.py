@@ -68,6 +68,7 @@ class JoinDriver:
         self.ranges = RangeEndings(self.codec, spec.algorithm.propagation is not Propagation.NONE)
         self.promises: tuple[list[Promise], list[Promise]] = ([], [])
         self.clusters: list[tuple[int, Key] | None] = [None, None]  # where clustered streams stand
+        self.last_seen: list[int | None] = [None, None]  # the engine's time of each stream's last batch
         self.samples = Samples(sample_us)
         self._collector = Collector(spec, self.columns, self.codec, self.rows, where, with_times, speaks_for_all)
 

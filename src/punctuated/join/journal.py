@@ -205,7 +205,12 @@ def _said(driver: JoinDriver) -> dict[str, Any]:
         ]
         for side in Side
     ]
-    return {"ranges": ranges, "promises": promises, "forgotten": driver.memory.forgotten}
+    return {
+        "ranges": ranges,
+        "promises": promises,
+        "forgotten": driver.memory.forgotten,
+        "last_seen": driver.last_seen,
+    }
 
 
 def _standings(driver: JoinDriver) -> pa.Table:
@@ -295,6 +300,7 @@ def _restore_said(driver: JoinDriver, saved: dict[str, Any]) -> None:
             for text, *rest in saved["promises"][side]
         ]
     driver.memory.forgotten = saved["forgotten"]
+    driver.last_seen = saved["last_seen"]
 
 
 def _types(driver: JoinDriver, side: Side) -> list[pa.DataType]:

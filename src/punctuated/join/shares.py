@@ -11,11 +11,16 @@ from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.punctuation import Punctuation
 
 
-def write_shares(shares: Sequence[StreamBatch]) -> list[bytes]:
-    """The shares of all buckets as bytes; what is the same for all is written once."""
+def write_shares(shares: Sequence[StreamBatch], batch_us: int | None = None) -> list[bytes]:
+    """The shares of all buckets as bytes; what is the same for all is written once.
+
+    `batch_us` is the engine's time of the batch.
+    """
     types = shares[0].rows.schema.types
     said = json.dumps([[p.ts, print_patterns(p.patterns, types), p.in_band] for p in shares[0].punctuations]).encode()
-    common = {"said": said, "tick": to_ipc(shares[0].tick)} if shares[0].tick is not None else {"said": said}
+    common = {"said": said, "batch_us": json.dumps(batch_us).encode()}
+    if shares[0].tick is not None:
+        common["tick"] = to_ipc(shares[0].tick)
     written = []
     for share in shares:
         parts = dict(common)
@@ -26,6 +31,12 @@ def write_shares(shares: Sequence[StreamBatch]) -> list[bytes]:
             parts[name] = to_ipc(endings.keys.append_column("\0ts", endings.ts))
         written.append(pack_parts(parts))
     return written
+
+
+def batch_time(written: Iterable[bytes]) -> int | None:
+    """The engine's time of the batch, if any share carries it."""
+    times = [json.loads(unpack_parts(data)["batch_us"].to_pybytes()) for data in written]
+    return max((time for time in times if time is not None), default=None)
 
 
 def read_shares(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:

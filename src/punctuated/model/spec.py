@@ -91,6 +91,7 @@ class StreamSpec:
     unique: bool = False
     clustered: bool = False
     order: str | None = None
+    idle_after_us: int | None = None  # of silence, after which the watermark follows the other stream's
     punctuated: bool = False  # any source of punctuations at all
 
     def __post_init__(self) -> None:
@@ -98,6 +99,8 @@ class StreamSpec:
             raise StreamError(f"stream {self.name!r}: lateness cannot be negative")
         if self.max_ahead_us is not None and self.max_ahead_us < 0:
             raise StreamError(f"stream {self.name!r}: max_ahead cannot be negative")
+        if self.idle_after_us is not None and self.idle_after_us < 0:
+            raise StreamError(f"stream {self.name!r}: idle_after cannot be negative")
 
 
 @dataclass(frozen=True, slots=True)

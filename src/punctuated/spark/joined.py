@@ -6,7 +6,7 @@ from functools import cached_property, reduce
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.functions import col, collect_list
+from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
 from pyspark.sql.types import StructField
 
 from punctuated.errors import ColumnError, StreamError
@@ -18,7 +18,7 @@ from punctuated.model.window import CountWindow
 from punctuated.plan.explain import explain
 from punctuated.spark.batch_step import BatchStep
 from punctuated.spark.bucket_ids import MOST_BUCKETS
-from punctuated.spark.pack import PACKED_DDL, Pack
+from punctuated.spark.pack import BATCH_US, PACKED_DDL, Pack
 from punctuated.spark.query import METRICS, Grouping, Query, View
 from punctuated.spark.session import check_session, shuffle_partitions
 from punctuated.spark.step import JoinStep
@@ -102,11 +102,17 @@ class SparkJoin:
         for side in Side:
             reader, n = self._query.readers[side], self._query.n_buckets
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
-            frames.append(self._inputs[side].frame.select(columns).mapInArrow(Pack(side, reader, n), PACKED_DDL))
+            rows = self._stamped(self._inputs[side].frame.select(columns))
+            frames.append(rows.mapInArrow(Pack(side, reader, n), PACKED_DDL))
             for frame, key, time in self._inputs[side].endings:
                 pack = Pack(side, reader, n, announced=(key, time))
                 frames.append(frame.select(*key, time).mapInArrow(pack, PACKED_DDL))
         return frames
+
+    def _stamped(self, frame: DataFrame) -> DataFrame:
+        """With Spark's time of the micro-batch beside each row, where the silence of a stream is measured."""
+        idle = any(stream.idle_after_us is not None for stream in self._query.spec.streams)
+        return frame.withColumn(BATCH_US, unix_micros(current_timestamp())) if idle and self._streaming else frame
 
     @cached_property
     def _known_fields(self) -> dict[str, StructField]:

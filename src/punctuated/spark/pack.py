@@ -18,6 +18,7 @@ from punctuated.spark.bucket_ids import bucket_ids
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("corrupt", pa.bool_()), ("data", pa.binary())])
 PACKED_DDL = "bucket INT, side TINYINT, corrupt BOOLEAN, data BINARY"
+BATCH_US = "_batch_us"  # a column that carries Spark's time of the batch
 _LARGEST = 64 << 20  # bytes of rows that are packed at a time
 
 
@@ -35,12 +36,13 @@ class Pack:
             yield from self._pack(table)
 
     def _pack(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        batch_us = table[BATCH_US][0].as_py() if BATCH_US in table.column_names else None
         time = self.reader.stream.time if self.announced is None else self.announced[1]
         faults = [(int(place), "its time is null") for place in np.flatnonzero(table[time].is_null())]
         sound = table.filter(pc.is_valid(table[time])) if faults else table
         batch = self._read(sound, faults)
         shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets)
-        yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares), corrupt=False)
+        yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares, batch_us), corrupt=False)
         if faults:
             data = json.dumps(_described(table, faults)).encode()
             yield self._blobs(bucket_ids()[:1], [data], corrupt=True)

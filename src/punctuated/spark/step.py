@@ -12,7 +12,8 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from punctuated.join.counters import current_counts
-from punctuated.join.shares import read_shares
+from punctuated.join.idle import release_idle
+from punctuated.join.shares import batch_time, read_shares
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, StateLog
@@ -42,6 +43,9 @@ class JoinStep(StatefulProcessor):
         bucket, hit = self._open(number)
         blobs, corrupt = _sorted(rows)
         left, right = (read_shares(self._query.schemas[side], blobs[side]) for side in Side)
+        now = batch_time([*blobs[LEFT][:1], *blobs[RIGHT][:1]])
+        if now is not None:
+            left, right = release_idle(bucket.driver, (left, right), now)
         batch = bucket.driver.process(left, right)
         tables = view_tables(self._query, bucket, batch, corrupt)
         token = os.urandom(16).hex()
