@@ -9,6 +9,7 @@ from driver_harness import new_driver
 from punctuated.join.buckets import spread
 from punctuated.join.idle import release_idle
 from punctuated.model.batch import StreamBatch
+from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
@@ -16,8 +17,8 @@ from punctuated.testing.strategies import COLUMNS
 from punctuated.testing.tables import as_batch
 
 MINUTE = 60_000_000
-LEFT_SPEC = StreamSpec("A", COLUMNS[0], ("k",), "ts", TimeWindow(10))
-RIGHT_SPEC = StreamSpec("B", COLUMNS[1], ("k",), "ts", TimeWindow(10), idle_after_us=5 * MINUTE)
+LEFT_SPEC = StreamSpec("A", COLUMNS[LEFT], ("k",), "ts", TimeWindow(10))
+RIGHT_SPEC = StreamSpec("B", COLUMNS[RIGHT], ("k",), "ts", TimeWindow(10), idle_after_us=5 * MINUTE)
 
 
 def share(stream: StreamSpec, *rows: tuple[int, int]) -> StreamBatch:

@@ -143,3 +143,180 @@ def test_steps_whose_log_is_compacted_equal_the_oracle(case: Case, n: int, rando
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bucket_state, "_SLACK", slack)
         check_steps(case, n, random, run)
+
+
+COLUMNS = ("k", "ts", "v", "f")
+SPEC = JoinSpec(
+    StreamSpec("A", COLUMNS, ("k",), "ts", TimeWindow(100), punctuated=True),
+    StreamSpec("B", COLUMNS, ("k",), "ts", TimeWindow(100), punctuated=True),
+)
+
+
+def rows_of(keys: Sequence[int], ts: int) -> list[Row | Punctuation]:
+    return [Row((key, ts, 0, False)) for key in keys]
+
+
+def endings_of(keys: Sequence[int], ts: int) -> list[Row | Punctuation]:
+    return [Punctuation(ts, (Constant(key), WILDCARD, WILDCARD, WILDCARD)) for key in keys]
+
+
+def feed(steps: Steps, *batches: Batch) -> Output:
+    """The rows of the last of some batches."""
+    clear_cache()
+    rows: Output = []
+    for batch in batches:
+        rows = steps.run(pack_batch(steps.query, batch))
+    return rows
+
+
+def test_a_log_is_compacted_and_the_state_stays() -> None:
+    """Without any setting changed: entries outweigh the full one sooner or later."""
+    steps, n = Steps(make_query(SPEC, 1)), 2_000
+    firsts, sizes = set(), []
+    for number in range(60):
+        keys = range(number * n, (number + 1) * n)
+        feed(steps, (rows_of(keys, 10 * number), rows_of(keys[:5], 10 * number)))
+        entries = steps.entries(0)
+        assert list(entries) == list(range(min(entries), min(entries) + len(entries)))
+        firsts.add(min(entries))
+        sizes.append(sum(entries.values()))
+        driver = steps.restored(0).driver
+        assert driver.state.sides["live"].tolist() == [min(number + 1, 11) * n, min(number + 1, 11) * 5]
+    assert len(firsts) > 2
+    assert sizes[-1] < 2 * max(sizes[:30])
+
+
+def test_entries_hold_what_changed() -> None:
+    steps = Steps(make_query(SPEC, 1))
+    feed(steps, (rows_of(range(5_000), 0), []))
+    feed(steps, (rows_of(range(5_000, 5_010), 1), []))
+    full, more = steps.entries(0).values()
+    assert more < full / 10
+
+
+def test_nothing_is_left_when_all_keys_are_closed() -> None:
+    n = 4_000
+    steps = Steps(make_query(SPEC, 4))
+    feed(steps, (rows_of(range(n), 0), rows_of(range(n), 1)))
+    rows = feed(steps, (endings_of(range(n), 2), endings_of(range(n), 2)))
+    assert sum(row["_kind"] == "punctuation" for row in rows) == n
+    feed(steps, (rows_of([n], 3), []))
+    for number in range(4):
+        driver = steps.restored(number).driver
+        assert driver.state.sides["live"].sum() <= 1
+        sizes = list(steps.entries(number).values())
+        assert sizes[-1] < 8_000 < sizes[0]
+
+
+def test_metrics_tell_of_every_bucket() -> None:
+    steps = Steps(make_query(SPEC, 4))
+    rows = feed(steps, (rows_of(range(100), 7), []))
+    said = [json.loads(row[METRICS]) for row in rows if row[METRICS] is not None]
+    assert sorted(each["bucket"] for each in said) == [0, 1, 2, 3]
+    assert sum(each["state_left"] for each in said) == sum(each["tuples_left"] for each in said) == 100
+    assert {each["watermark_left"] for each in said} == {7}
+    assert all(each["bytes_written"] > 0 and each["cache_hits"] == 0 for each in said)
+    again = steps.run(pack_batch(steps.query, (rows_of(range(100), 8), [])))
+    assert all(json.loads(row[METRICS])["cache_hits"] == 1 for row in again if row[METRICS] is not None)
+
+
+# Groups
+
+
+@pytest.mark.parametrize("by", [("k",), ("k", "v")])
+@FEWER
+@given(case=cases().filter(is_spreadable), n=BUCKETS, random=RANDOMS)
+def test_groups_of_steps_equal_the_oracle(by: tuple[str, ...], case: Case, n: int, random: Random) -> None:
+    functions = ("count", "sum", "min", "max", "mean", "first", "last")
+    aggregates = {"rows": Aggregate("count")}
+    aggregates |= {f"{function} v": Aggregate(function, "v") for function in functions}  # type: ignore[arg-type]
+    batches = [*case.batches, ends(case.spec, case.batches)]
+    asked = {name: (each.function, each.column) for name, each in aggregates.items()}
+    wanted = reference.groups(case.spec, reference.join(case.spec, batches, end=False), by, asked)
+    clear_cache()
+    steps = Steps(make_query(case.spec, n, View.GROUPS, Grouping(by, aggregates)))
+    for batch, groups in zip(batches, wanted, strict=True):
+        if random.random() < 0.5:
+            clear_cache()
+        rows = [row for row in steps.run(pack_batch(steps.query, batch, random)) if row.pop(METRICS) is None]
+        assert Counter(map(_rounded, rows)) == Counter(map(_rounded, groups))
+
+
+def _rounded(group: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(round(value, 9) if isinstance(value, float) else value for value in group.values())
+
+
+# A state and a query that do not fit
+
+
+def restart(before: Query, after: Query, *batches: Batch) -> tuple[Steps, Callable[[Batch], Output]]:
+    """Some batches of one query; then a function that runs a batch of another query on the same state."""
+    old, new = Steps(before), Steps(after)
+    feed(old, *batches)
+    new.load(old.save())
+    return new, lambda batch: new.run(pack_batch(new.query, batch))
+
+
+def with_window(span: int) -> JoinSpec:
+    return replace(SPEC, left=replace(SPEC.left, window=TimeWindow(span)))
+
+
+SOME = rows_of(range(20), 0), rows_of(range(20), 0)
+QUERY = make_query(SPEC, 2)
+GROUPED = make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"n": Aggregate("count")}))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        (QUERY, make_query(with_window(101), 2), r"its window of 'A' is .*100 µs, here it is .*101 µs"),
+        (QUERY, make_query(SPEC, 2, key=pa.float64()), "its key types is int64, here it is double"),
+        (QUERY, make_query(replace(SPEC, algorithm=choose_algorithm("wjoin")), 2), "its algorithm is"),
+        (QUERY, make_query(SPEC, 3), "buckets"),
+        (QUERY, make_query(SPEC, 1), "buckets"),
+        (make_query(SPEC, 1), QUERY, "buckets"),
+        (QUERY, replace(QUERY, where=pt.left("v") == pt.right("v")), "where"),
+        (QUERY, GROUPED, "group"),
+        (GROUPED, QUERY, "group"),
+        (GROUPED, make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"s": Aggregate("sum", "v_left")})), "group"),
+    ],
+    ids=["window", "key", "algorithm", "more", "fewer", "one", "where", "grouped", "ungrouped", "regrouped"],
+)
+def test_a_state_of_another_query_is_refused(before: Query, after: Query, message: str) -> None:
+    _, go_on = restart(before, after, SOME)
+    with pytest.raises(SnapshotError, match=message):
+        go_on(SOME)
+
+
+def test_a_smaller_window_is_accepted() -> None:
+    _, go_on = restart(make_query(with_window(100), 2), make_query(with_window(10), 2), (rows_of([1, 2], 0), []))
+    rows = go_on(([], [*rows_of([1], 9), *rows_of([2], 11)]))
+    assert [row["k"] for row in rows if row["_kind"] == "result"] == [1]
+
+
+def widened(query: Query, column: str) -> Query:
+    """The query after both inputs have gained a column."""
+    streams = [replace(stream, columns=(*stream.columns, column)) for stream in query.spec.streams]
+    spec = replace(query.spec, left=streams[LEFT], right=streams[RIGHT])
+    left, right = (
+        Reader(spec.streams[side], "pattern", query.readers[side].schema.append(pa.field(column, pa.string())), query.key_types)
+        for side in Side
+    )
+    return replace(query, spec=spec, readers=(left, right))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [QUERY, GROUPED, make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"v": Aggregate("last", "v_left")}))],
+    ids=["rows", "groups", "ordered groups"],
+)
+@pytest.mark.parametrize("said", [(WILDCARD, WILDCARD, Constant(3), WILDCARD), (Constant(1), WILDCARD, WILDCARD, WILDCARD)])
+def test_a_new_column_is_accepted(query: Query, said: tuple[Any, ...]) -> None:
+    punctuation = Punctuation(1, said)
+    steps, _ = restart(query, widened(query, "more"), ([*SOME[0], punctuation], SOME[1]))
+    reader = steps.query.readers[RIGHT]
+    table = pa.Table.from_pylist([{"k": 5, "ts": 3, "more": "new"}], schema=reader.schema.append(pa.field("pattern", pa.string())))
+    packed = pa.Table.from_batches(list(Pack(RIGHT, reader, 2)(iter(table.to_batches()))))
+    rows = [row for row in steps.run(packed) if row[METRICS] is None]
+    if query.view is View.ALL:
+        assert [(row["k"], row["more_left"], row["more_right"]) for row in rows] == [(5, None, "new")]

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
 from pyspark.sql.types import StructField
 
-from punctuated.errors import ColumnError, StreamError
+from punctuated.errors import AggregateError, ColumnError, StreamError
 from punctuated.join.columns import ResultColumns
 from punctuated.join.group_by import check_grouping
 from punctuated.model.aggregate import Aggregate
@@ -141,7 +141,13 @@ class SparkGrouping:
 
     def agg(self, **aggregates: Aggregate) -> DataFrame:
         """The groups with these aggregates; each comes out once, when it is final."""
-        check_grouping(self._joined.query.result_schema, self._by, aggregates)
+        query = self._joined.query
+        check_grouping(query.result_schema, self._by, aggregates)
+        if not set(query.spec.left.key) <= set(self._by):
+            raise AggregateError(
+                f"on Spark, groups must contain the join key ({', '.join(query.spec.left.key)}); "
+                "for other groups, aggregate joined.results with Spark itself"
+            )
         return self._joined.grouped(Grouping(self._by, aggregates))
 
 
