@@ -4,13 +4,20 @@ Everything is observed through the view ALL, in the oracle's terms.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import Phase, given, settings
+from hypothesis.strategies import SearchStrategy
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
@@ -25,7 +32,7 @@ from punctuated.model.window import CountWindow
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.cache import CACHE
-from punctuated.spark.pack import PACKED, Pack
+from punctuated.spark.pack import BATCH_US, PACKED, Pack
 from punctuated.spark.query import METRICS, Grouping, Query, View
 from punctuated.spark.step import JoinStep
 from punctuated.testing import reference
@@ -99,13 +106,17 @@ def make_query(
     return Query(spec, (left, right), None, n_buckets, view, grouping)
 
 
-def pack(query: Query, side: Side, objects: Sequence[Object], random: Random | None = None) -> pa.Table:
-    """What one stream sends to the exchange; with `random`, from several tasks."""
+def pack(
+    query: Query, side: Side, objects: Sequence[Object], random: Random | None = None, batch_us: int | None = None
+) -> pa.Table:
+    """What one stream sends to the exchange; with `random`, from several tasks; with `batch_us`, at Spark's time."""
     stream, n = query.spec.streams[side], query.n_buckets
     parts = [list(objects)] if random is None else _dealt(objects, random)
     packed = []
     for part in parts:
         rows, announced = in_band_table(stream, part), endings_table(stream, part)
+        if batch_us is not None:
+            rows = rows.append_column(BATCH_US, pa.array([batch_us] * len(rows), pa.int64()))
         packed += list(Pack(side, query.readers[side], n)(iter(rows.to_batches())))
         outside = Pack(side, query.readers[side], n, announced=(("key",), "at"))
         packed += list(outside(iter(announced.to_batches())))
@@ -188,9 +199,9 @@ class Steps:
         return {key[0]: len(value[0]) for key, value in found.items()}
 
 
-def pack_batch(query: Query, batch: Batch, random: Random | None = None) -> pa.Table:
+def pack_batch(query: Query, batch: Batch, random: Random | None = None, batch_us: int | None = None) -> pa.Table:
     """A batch of both streams at the exchange; with `random`, from several tasks and in any order."""
-    packed = pa.concat_tables([pack(query, side, batch[side], random) for side in Side])
+    packed = pa.concat_tables([pack(query, side, batch[side], random, batch_us) for side in Side])
     if random is None:
         return packed
     order = list(range(len(packed)))
@@ -210,12 +221,12 @@ def clear_cache() -> None:
 class Metrics:
     """What the buckets say about their states, kept from batch to batch: a batch without objects runs no step."""
 
-    by_bucket: dict[int, dict[str, int]]
+    by_bucket: dict[int, dict[str, int]] = field(default_factory=dict)
 
-    def note(self, rows: Iterable[dict[str, Any]]) -> None:
-        for row in rows:
-            if row[METRICS] is not None:
-                said = json.loads(row[METRICS])
+    def note(self, texts: Iterable[str | None]) -> None:
+        for text in texts:
+            if text is not None:
+                said = json.loads(text)
                 self.by_bucket[said["bucket"]] = said
 
     def total(self, name: str) -> int:
@@ -255,3 +266,67 @@ def _tuple(stream: StreamSpec, row: dict[str, Any], suffix: str) -> tuple[Any, .
     """A side of a result; it is absent if its time is null."""
     shown = {"ts": f"ts{suffix}", "f": f"f{suffix}"}
     return None if row[shown["ts"]] is None else tuple(row[shown.get(name, name)] for name in stream.columns)
+
+
+# Queries over files
+
+
+def write_files(folder: Path, batches: Sequence[pa.Table]) -> Path:
+    """One file per batch, in the order in which a file source takes them."""
+    folder.mkdir(parents=True)
+    for number, table in enumerate(batches):
+        path = folder / f"{number:05}.parquet"
+        pq.write_table(table, path)
+        os.utime(path, (1_600_000_000 + number, 1_600_000_000 + number))
+    return folder
+
+
+def read_files(spark: SparkSession, folder: Path, schema: pa.Schema, streaming: bool) -> DataFrame:
+    """The files at once, or one per micro-batch."""
+    reader = spark.readStream.option("maxFilesPerTrigger", 1).option("latestFirst", "false") if streaming else spark.read
+    return reader.schema(from_arrow_schema(schema)).parquet(str(folder))
+
+
+class Collected:
+    """What each micro-batch brought, by its number; a batch that is repeated must be the same again."""
+
+    def __init__(self) -> None:
+        self.batches: dict[int, pa.Table] = {}
+        self.metrics: dict[int, list[str]] = {}
+
+    def __call__(self, batch: DataFrame, batch_id: int) -> None:
+        self.batches[batch_id] = batch.toArrow()
+
+    @property
+    def table(self) -> pa.Table:
+        assert list(self.batches) == list(range(len(self.batches)))
+        return pa.concat_tables(self.batches.values())
+
+
+def run_query(frame: DataFrame, checkpoint: Path) -> Collected:
+    """Run a streaming query over all that is there."""
+    collected = Collected()
+    writer = frame.writeStream.foreachBatch(collected).option("checkpointLocation", str(checkpoint))
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    for progress in query.recentProgress:
+        observed = progress.observedMetrics.get("punctuated")
+        collected.metrics[progress.batchId] = [] if observed is None else list(observed["buckets"])
+    return collected
+
+
+def drawn(strategy: SearchStrategy[Case], n: int) -> list[Case]:
+    """Some examples of a strategy, the same every time."""
+    found: list[Case] = []
+
+    @settings(max_examples=n, derandomize=True, database=None, phases=[Phase.generate])
+    @given(strategy)
+    def collect(case: Case) -> None:
+        found.append(case)
+
+    collect()
+    return found
+
+
+def richest(candidates: Iterable[Case], value: Callable[[Case], float]) -> Case:
+    return max(candidates, key=value)

@@ -3,17 +3,31 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punctuated.model.spec import JoinSpec
+import punctuated as pt
+from punctuated.errors import SnapshotError
+from punctuated.join.reading import Reader
+from punctuated.model.aggregate import Aggregate
+from punctuated.model.algorithm import choose_algorithm
+from punctuated.model.pattern import WILDCARD, Constant, Range
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.tuples import Row
+from punctuated.model.window import TimeWindow
 from punctuated.spark import bucket_state
 from punctuated.spark.cache import CACHE
-from punctuated.spark.query import METRICS
+from punctuated.spark.pack import Pack
+from punctuated.spark.query import METRICS, Grouping, Query, View
+from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import (
@@ -37,11 +51,11 @@ Runner = Callable[[Steps, Batch, Random], Output]
 def run_steps(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int, random: Random, run: Runner) -> list[Observed]:
     """What each batch brings, the end included, if each is run by `run`."""
     clear_cache()
-    steps, metrics = Steps(make_query(spec, n_buckets)), Metrics({})
+    steps, metrics = Steps(make_query(spec, n_buckets)), Metrics()
     seen = []
     for batch in [*batches, ends(spec, batches)]:
         rows = run(steps, batch, random)
-        metrics.note(rows)
+        metrics.note(row[METRICS] for row in rows)
         seen.append(observe(spec, rows, metrics))
     return seen
 
@@ -187,25 +201,28 @@ def test_a_log_is_compacted_and_the_state_stays() -> None:
 
 
 def test_entries_hold_what_changed() -> None:
-    steps = Steps(make_query(SPEC, 1))
+    silent = replace(SPEC, left=replace(SPEC.left, punctuated=False), right=replace(SPEC.right, punctuated=False))
+    steps = Steps(make_query(silent, 1))
     feed(steps, (rows_of(range(5_000), 0), []))
     feed(steps, (rows_of(range(5_000, 5_010), 1), []))
     full, more = steps.entries(0).values()
-    assert more < full / 10
+    assert more < 5_000 < full / 10
 
 
-def test_nothing_is_left_when_all_keys_are_closed() -> None:
+@pytest.mark.parametrize(("n_buckets", "largest"), [(1, 5_000), (4, 5_000 + 40 * 1_010)])
+def test_nothing_is_left_when_all_keys_are_closed(n_buckets: int, largest: int) -> None:
+    """No tuple, and of the closed keys only that they are: in one bucket as an interval, in several one by one."""
     n = 4_000
-    steps = Steps(make_query(SPEC, 4))
+    steps = Steps(make_query(SPEC, n_buckets))
     feed(steps, (rows_of(range(n), 0), rows_of(range(n), 1)))
     rows = feed(steps, (endings_of(range(n), 2), endings_of(range(n), 2)))
     assert sum(row["_kind"] == "punctuation" for row in rows) == n
-    feed(steps, (rows_of([n], 3), []))
-    for number in range(4):
+    assert sum(steps.restored(number).driver.state.sides["live"].sum() for number in range(n_buckets)) == 0
+    feed(steps, (rows_of([n], 1_000), rows_of([n], 1_000)), (endings_of([n], 1_000), endings_of([n], 1_000)))
+    for number in range(n_buckets):
         driver = steps.restored(number).driver
-        assert driver.state.sides["live"].sum() <= 1
-        sizes = list(steps.entries(number).values())
-        assert sizes[-1] < 8_000 < sizes[0]
+        assert driver.state.sides["live"].sum() == 0
+        assert list(steps.entries(number).values())[-1] < largest
 
 
 def test_metrics_tell_of_every_bucket() -> None:
@@ -246,6 +263,34 @@ def _rounded(group: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(round(value, 9) if isinstance(value, float) else value for value in group.values())
 
 
+def test_a_range_ends_groups_in_every_bucket() -> None:
+    everything = Punctuation(2, (Range(0, 100), WILDCARD, WILDCARD, WILDCARD))
+    steps = Steps(make_query(SPEC, 4, View.GROUPS, Grouping(("k",), {"n": Aggregate("count")})))
+    feed(steps, (rows_of(range(20), 0), rows_of(range(20), 1)))
+    rows = feed(steps, ([everything], [everything]))
+    assert sorted(row["k"] for row in rows if row[METRICS] is None) == list(range(20))
+
+
+# Idle streams
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_idle_stream_is_released_whatever_the_order_of_blobs(seed: int) -> None:
+    """A separate stream of endings is no sign of life, and does not hide the time of the batch."""
+    minute = 60_000_000
+    steps = Steps(make_query(replace(SPEC, how=JoinType.LEFT, right=replace(SPEC.right, idle_after_us=minute)), 2))
+    clear_cache()
+    unmatched = []
+    batches: list[Batch] = [
+        (rows_of([1], 0), rows_of([2], 0)),
+        ([*rows_of([3], 500), Punctuation(400, (Constant(9), *[WILDCARD] * 3), in_band=False)], []),
+    ]
+    for number, batch in enumerate(batches):
+        packed = pack_batch(steps.query, batch, Random(seed), batch_us=number * minute)
+        unmatched += [row["k"] for row in steps.run(packed) if row["_kind"] == "result"]
+    assert unmatched == [1]
+
+
 # A state and a query that do not fit
 
 
@@ -254,6 +299,7 @@ def restart(before: Query, after: Query, *batches: Batch) -> tuple[Steps, Callab
     old, new = Steps(before), Steps(after)
     feed(old, *batches)
     new.load(old.save())
+    clear_cache()
     return new, lambda batch: new.run(pack_batch(new.query, batch))
 
 
@@ -299,7 +345,12 @@ def widened(query: Query, column: str) -> Query:
     streams = [replace(stream, columns=(*stream.columns, column)) for stream in query.spec.streams]
     spec = replace(query.spec, left=streams[LEFT], right=streams[RIGHT])
     left, right = (
-        Reader(spec.streams[side], "pattern", query.readers[side].schema.append(pa.field(column, pa.string())), query.key_types)
+        Reader(
+            spec.streams[side],
+            "pattern",
+            query.readers[side].schema.append(pa.field(column, pa.string())),
+            query.key_types,
+        )
         for side in Side
     )
     return replace(query, spec=spec, readers=(left, right))
@@ -310,12 +361,16 @@ def widened(query: Query, column: str) -> Query:
     [QUERY, GROUPED, make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"v": Aggregate("last", "v_left")}))],
     ids=["rows", "groups", "ordered groups"],
 )
-@pytest.mark.parametrize("said", [(WILDCARD, WILDCARD, Constant(3), WILDCARD), (Constant(1), WILDCARD, WILDCARD, WILDCARD)])
+@pytest.mark.parametrize(
+    "said", [(WILDCARD, WILDCARD, Constant(3), WILDCARD), (Constant(1), WILDCARD, WILDCARD, WILDCARD)]
+)
 def test_a_new_column_is_accepted(query: Query, said: tuple[Any, ...]) -> None:
     punctuation = Punctuation(1, said)
     steps, _ = restart(query, widened(query, "more"), ([*SOME[0], punctuation], SOME[1]))
     reader = steps.query.readers[RIGHT]
-    table = pa.Table.from_pylist([{"k": 5, "ts": 3, "more": "new"}], schema=reader.schema.append(pa.field("pattern", pa.string())))
+    table = pa.Table.from_pylist(
+        [{"k": 5, "ts": 3, "more": "new"}], schema=reader.schema.append(pa.field("pattern", pa.string()))
+    )
     packed = pa.Table.from_batches(list(Pack(RIGHT, reader, 2)(iter(table.to_batches()))))
     rows = [row for row in steps.run(packed) if row[METRICS] is None]
     if query.view is View.ALL:

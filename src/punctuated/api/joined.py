@@ -1,7 +1,7 @@
 """`pt.join`: two declared streams, and what comes out of joining them."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.api.stream import SparkStream, Stream
+from punctuated.api.chained import is_join, reader_class
+from punctuated.api.stream import SparkStream, Stream, stream
 from punctuated.api.table_input import cast_schema, key_types, read_batches
 from punctuated.errors import ColumnError, LateGroupsWarning, PredicateError, StreamError, UnboundedStateWarning
+from punctuated.join.chain import chain_schema, chain_tables
 from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy, check_grouping
 from punctuated.join.output import REJECTED_SCHEMA, BatchResult, punctuation_schema
-from punctuated.join.reading import Reader
 from punctuated.join.where import WherePredicate
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import Propagation, choose_algorithm
@@ -35,8 +36,8 @@ _SAMPLES = 100  # metrics of a table are taken about this often
 
 
 def join(
-    left: Stream,
-    right: Stream,
+    left: "Stream | Join | SparkJoin",
+    right: "Stream | Join | SparkJoin",
     *,
     how: str = "inner",
     algorithm: str = "auto",
@@ -53,8 +54,8 @@ def join(
     `explain()` and `group_by(…)`.
 
     Args:
-        left: The left stream, from `pt.stream`.
-        right: The right stream.
+        left: The left stream, from `pt.stream`, or what another `pt.join` gave.
+        right: The right stream, likewise.
         how: "inner", "left", "right", "full", "semi" or "anti".
         algorithm: "auto", or one of "pwjoin" (windows and punctuations), "wjoin" (windows only), "pjoin"
             (punctuations only), "shj" (neither). The results are the same, what is remembered is not.
@@ -74,9 +75,7 @@ def join(
         >>> pt.join(a, b).results.to_pylist()
         [{'k': 1, 'ts': 0, 'at': 2}]
     """
-    for stream in (left, right):
-        if not isinstance(stream, Stream):
-            raise StreamError(f"pt.join takes streams made by pt.stream, not {type(stream).__name__}")
+    left, right = _as_stream(left), _as_stream(right)
     names = left.spec.name or "left", right.spec.name or "right"
     if names[LEFT] == names[RIGHT]:
         raise StreamError(f"both streams are named {names[LEFT]!r}; give them different names")
@@ -114,7 +113,10 @@ def _on_spark(
 
     types = key_types(*streams)
     readers = [
-        Reader(spec.streams[side], streams[side].pattern_column, streams[side].schema, tuple(types)) for side in Side
+        reader_class(streams[side])(
+            spec.streams[side], streams[side].pattern_column, streams[side].schema, tuple(types)
+        )
+        for side in Side
     ]
     inputs = [
         Input(stream.frame, tuple((source.data, source.key, source.time) for source in stream.endings))
@@ -123,6 +125,14 @@ def _on_spark(
     n_buckets = choose_buckets((inputs[LEFT], inputs[RIGHT]), readers, buckets)
     query = Query(spec, (readers[LEFT], readers[RIGHT]), where, n_buckets, View.RESULTS)
     return SparkJoin((inputs[LEFT], inputs[RIGHT]), query)
+
+
+def _as_stream(given: Any) -> Stream:
+    if is_join(given):
+        return stream(given)
+    if not isinstance(given, Stream):
+        raise StreamError(f"pt.join takes streams made by pt.stream, or a join, not {type(given).__name__}")
+    return given
 
 
 def _check_predicate(where: Expression, streams: tuple[Stream, Stream], names: tuple[str, str]) -> None:
@@ -204,6 +214,21 @@ class Join:
         """The plan, and what to expect of it."""
         where = None if self._where is None else repr(self._where)
         return explain(self._spec, [self._statistics(side) for side in Side], where)
+
+    @property
+    def time_type(self) -> pa.DataType:
+        """The type of result times."""
+        return self._time_type
+
+    def chain_source(self) -> None:
+        """Nothing but this object is needed to go on with its results."""
+
+    def chain_batches(self) -> Iterator[pa.Table]:
+        """All that the join says, batch by batch, for another join."""
+        schema = chain_schema(self.schema, self.time_type)
+        for batch in self._timed:
+            tables = chain_tables(schema, self._spec.left.key, batch, batch.rejected, speaks_for_all=True)
+            yield pa.concat_tables([schema.empty_table(), *tables])
 
     def group_by(self, *columns: str) -> "Grouping":
         """Group the results; each group comes out once, when it is final."""

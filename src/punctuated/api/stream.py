@@ -39,8 +39,8 @@ class SparkStream(Stream):
 def stream(
     data: Any,
     *,
-    key: str | Sequence[str],
-    time: str,
+    key: str | Sequence[str] | None = None,
+    time: str | None = None,
     name: str | None = None,
     window: Window | Duration = None,
     punctuations: Source | None = None,
@@ -54,9 +54,9 @@ def stream(
 
     Args:
         data: A `pyarrow.Table`, or a list of them, which are then processed as batches in this order; or a Spark
-            DataFrame, streaming or not.
-        key: The join key: a column or several.
-        time: The column of event times: a timestamp, or an integer in microseconds.
+            DataFrame, streaming or not; or what `pt.join` gave, whose results and punctuations then flow on.
+        key: The join key: a column or several. A join's own key need not be said again.
+        time: The column of event times: a timestamp, or an integer in microseconds. A join brings its own.
         name: The stream's name in `rejected` and in messages.
         window: How long a tuple stays joinable for later tuples of the other stream: a duration such as "12 hours",
             `pt.between(…)`, `pt.rows(…)`, or None for ever.
@@ -74,6 +74,14 @@ def stream(
         >>> pt.stream(bids, name="B", key="item", time="at", punctuations=pt.when("closed")).spec.key
         ('item',)
     """
+    if hasattr(data, "chain_source"):
+        from punctuated.api.chained import chained_stream  # it builds on this module
+
+        refused = {"time": time, "punctuations": punctuations, "lateness": lateness, "max_ahead": max_ahead}
+        refused |= {"order": order, "idle_after": idle_after}
+        return chained_stream(data, key=key, name=name, window=window, on_violation=on_violation, refused=refused)
+    if key is None or time is None:
+        raise StreamError(f"stream {name or '?'!r}: give key= and time=, the columns of the join key and of event time")
     batches = _as_batches(data)
     schema = batches[0].schema
     keys = (key,) if isinstance(key, str) else tuple(key)
@@ -82,7 +90,7 @@ def stream(
     flag = _single(sources, When)
     columns = tuple(column for column in schema.names if column != pattern_column)
     shown = name or "?"
-    _check_columns(shown, schema, keys, time, flag, pattern_column, order)
+    check_columns(shown, schema, keys, time, flag, pattern_column, order)
     for batch in batches:
         to_microseconds(batch[time], time)
     spec = StreamSpec(
@@ -93,7 +101,7 @@ def stream(
         window=as_window(window),
         lateness_us=parse_duration(lateness),
         max_ahead_us=None if max_ahead is None else parse_duration(max_ahead),
-        on_violation=_policy(on_violation),
+        on_violation=parse_policy(on_violation),
         flag=flag,
         unique=any(isinstance(source, Unique) for source in sources),
         clustered=any(isinstance(source, Clustered) for source in sources),
@@ -140,14 +148,15 @@ def _single(sources: Sequence[Source], kind: type[When] | type[RowsWith]) -> str
     return columns[0] if columns else None
 
 
-def _policy(name: str) -> OnViolation:
+def parse_policy(name: str) -> OnViolation:
+    """The policy of that name."""
     try:
         return OnViolation(name)
     except ValueError:
         raise StreamError(f"on_violation={name!r} is unknown; use 'reject', 'fail' or 'accept'") from None
 
 
-def _check_columns(
+def check_columns(
     stream: str,
     schema: pa.Schema,
     key: tuple[str, ...],
@@ -156,6 +165,7 @@ def _check_columns(
     pattern: str | None,
     order: str | None,
 ) -> None:
+    """Raise if a column is missing or of a type that does not fit."""
     if not key:
         raise StreamError(f"stream {stream!r}: give at least one key column")
     if len(set(schema.names)) < len(schema.names):

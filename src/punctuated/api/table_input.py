@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 import pyarrow as pa
 
+from punctuated.api.chained import ChainedStream
 from punctuated.api.sources import Endings as Announced
 from punctuated.api.stream import Stream
 from punctuated.join.keys import common_key_type
@@ -42,6 +43,9 @@ def read_batches(
 
 
 def _read(stream: Stream, types: Sequence[pa.DataType]) -> Iterator[StreamBatch]:
+    if isinstance(stream, ChainedStream):
+        yield from stream.read(types)
+        return
     read = reader(stream, types).read
     announced = [list(_announced(source, types)) for source in stream.endings]
     for i in range(max(len(stream.batches), *(len(batches) for batches in announced), 1)):

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from punctuated.errors import ColumnError
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 
 _ONE_SIDED = (JoinType.SEMI, JoinType.ANTI)
 
@@ -24,8 +24,8 @@ class ResultColumns:
     def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: tuple[pa.DataType, ...]) -> "ResultColumns":
         keys = list(spec.left.key), list(spec.right.key)
         payload = (
-            [name for name in spec.left.columns if name not in keys[LEFT]],
-            [name for name in spec.right.columns if name not in keys[RIGHT] and spec.how not in _ONE_SIDED],
+            _payload(spec.left),
+            _payload(spec.right) if spec.how not in _ONE_SIDED else [],
         )
         taken = [set(keys[LEFT]) | set(payload[side.other]) for side in Side]
         fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
@@ -44,3 +44,8 @@ class ResultColumns:
         names: list[str] = self.schema.names
         start = self.n_key + (len(self.payload[LEFT]) if side == RIGHT else 0)
         return names[start : start + len(self.payload[side])]
+
+
+def _payload(stream: StreamSpec) -> list[str]:
+    hidden = (*stream.key, stream.time) if stream.is_output else stream.key
+    return [name for name in stream.columns if name not in hidden]

@@ -280,6 +280,8 @@ class JoinDriver:
         self._forget_keys()
         batch = self._collector.batch
         batch.watermark = self.output_watermark
+        times = [*state.sides["newest"].tolist(), *state.sides["watermark"].tolist()]
+        batch.horizon = max(time for time in times if time < lay.FOREVER)
         batch.ended = bool((state.sides["end_ts"] != lay.FOREVER).all())
         return batch
 

@@ -41,7 +41,21 @@ class BatchResult:
     ranges: list[tuple[Pattern, ...]] = field(default_factory=list)  # output ranges, one pattern per key column
     rejected: list[pa.Table] = field(default_factory=list)
     watermark: int = lay.NEVER
+    horizon: int = lay.NEVER  # no row so far is later
     ended: bool = False
+
+    def then(self, later: "BatchResult") -> "BatchResult":
+        """This and what another batch brought after it, as one."""
+        return BatchResult(
+            self.results + later.results,
+            self.result_ts + later.result_ts,
+            self.punctuations + later.punctuations,
+            self.ranges + later.ranges,
+            self.rejected + later.rejected,
+            later.watermark,
+            later.horizon,
+            later.ended,
+        )
 
 
 def punctuation_schema(names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Schema:

@@ -10,6 +10,7 @@ from punctuated.model.side import Side
 from punctuated.model.window import Window
 
 DEFAULT_MAX_PUNCTUATIONS = 1_000_000
+OUTPUT_LATENESS_US = 2**59  # results come in no order: only the output watermark of their join proves anything
 
 
 class JoinType(StrEnum):
@@ -93,6 +94,7 @@ class StreamSpec:
     order: str | None = None
     idle_after_us: int | None = None  # of silence, after which the watermark follows the other stream's
     punctuated: bool = False  # any source of punctuations at all
+    is_output: bool = False  # of another join; its column of time is not shown
 
     def __post_init__(self) -> None:
         if self.lateness_us < 0:

@@ -64,7 +64,7 @@ def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]
     stream = spec.streams[side]
     lines = [
         f"  {'left' if side == LEFT else 'right'} {stream.name}: {describe_window(stream)}, "
-        f"lateness {_seconds(stream.lateness_us)}, punctuations from {describe_sources(stream)}"
+        f"{_lateness(stream)}, punctuations from {describe_sources(stream)}"
     ]
     if statistics is None:
         return [*lines, f"    state: {_bound(spec, side)}"]
@@ -75,6 +75,10 @@ def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]
         f"{ours.punctuations:,} punctuations",
         f"    state: {_bound(spec, side)}; about {_state(spec, side, statistics):,.0f} tuples",
     ]
+
+
+def _lateness(stream: StreamSpec) -> str:
+    return "watermark of its join" if stream.is_output else f"lateness {_seconds(stream.lateness_us)}"
 
 
 def describe_window(stream: StreamSpec) -> str:

@@ -1,5 +1,7 @@
 """The step of a batch query: one micro-batch, then the end of both streams, and no state."""
 
+from collections.abc import Callable
+
 import pyarrow as pa
 
 from punctuated.join.journal import Journal
@@ -11,27 +13,27 @@ from punctuated.spark.emit import view_tables
 from punctuated.spark.query import METRICS, Query
 
 
-class BatchStep:
-    """The function for `applyInArrow`: a bucket's blobs in, its rows out."""
+def batch_step(query: Query) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
+    """The function for `applyInArrow`, which looks at the type hints of a plain function."""
 
-    def __init__(self, query: Query) -> None:
-        self._query = query
+    def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
+        return _join(query, bucket_ids().index(key[0].as_py()), packed)
 
-    def __call__(self, key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
-        query = self._query
-        driver = query.new_driver(bucket_ids().index(key[0].as_py()))
-        bucket = Bucket(driver, Journal(), query.new_groups(driver) if query.grouping is not None else None)
-        shares: tuple[list[bytes], list[bytes]] = ([], [])
-        corrupt: list[tuple[Side, bytes]] = []
-        for row in packed.to_pylist():
-            if row["corrupt"]:
-                corrupt.append((Side(row["side"]), row["data"]))
-            else:
-                shares[row["side"]].append(row["data"])
-        left, right = (read_shares(query.schemas[side], shares[side]) for side in Side)
-        tables = view_tables(query, bucket, driver.process(left, right), corrupt)
-        tables += view_tables(query, bucket, driver.end())
-        return _complete(tables, query.output_schema)
+    return step
+
+
+def _join(query: Query, number: int, packed: pa.Table) -> pa.Table:
+    """A bucket's blobs in, its rows out."""
+    driver = query.new_driver(number)
+    groups = query.new_groups(driver) if query.grouping is not None else None
+    bucket = Bucket(driver, Journal(), groups, speaks_for_all=number == 0)
+    shares: tuple[list[bytes], list[bytes]] = ([], [])
+    passed_on: list[bytes] = []
+    for row in packed.to_pylist():
+        (passed_on if row["rejected"] else shares[row["side"]]).append(row["data"])
+    left, right = (read_shares(query.schemas[side], shares[side]) for side in Side)
+    batch = driver.process(left, right).then(driver.end())
+    return _complete(view_tables(query, bucket, batch, passed_on), query.output_schema)
 
 
 def _complete(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:

@@ -21,6 +21,7 @@ class Bucket:
     driver: JoinDriver
     journal: Journal
     groups: GroupBy | None
+    speaks_for_all: bool  # of what is the same in all buckets
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class StateLog:
         journal = restore(driver, [bytes(parts["join"]) for parts in entries])
         if groups is not None and entries:
             groups.load(entries[-1]["groups"])
-        return Bucket(driver, journal, groups)
+        return Bucket(driver, journal, groups, speaks_for_all=number == 0)
 
     def _entry(self, number: int) -> bytes:
         found = self._entries.getValue((number,))

@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.join.chain import chain_tables
 from punctuated.join.output import REJECTED_SCHEMA, BatchResult
-from punctuated.model.side import Side
 from punctuated.model.times import from_microseconds
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.query import METRICS, Query, View
@@ -17,22 +17,27 @@ from punctuated.spark.query import METRICS, Query, View
 _ROWS = 1 << 20  # per frame
 
 
-def view_tables(
-    query: Query, bucket: Bucket, batch: BatchResult, corrupt: Sequence[tuple[Side, bytes]] = ()
-) -> list[pa.Table]:
-    """The tables of the query's view; each has some of its columns, the others are null."""
+def view_tables(query: Query, bucket: Bucket, batch: BatchResult, passed_on: Sequence[bytes] = ()) -> list[pa.Table]:
+    """The tables of the query's view; each has some of its columns, the others are null.
+
+    `passed_on` are tuples that were rejected before they came here.
+    """
     if query.view is View.GROUPS:
         assert bucket.groups is not None
         return [bucket.groups.process(batch)]
     if query.view is View.RESULTS:
         return batch.results
+    everything_rejected = [*batch.rejected, *_passed_on(passed_on)]
+    key = query.spec.left.key
+    if query.view is View.CHAIN:
+        return chain_tables(query.output_schema, key, batch, everything_rejected, bucket.speaks_for_all)
     punctuations = [_with_time(query, table, table.num_columns - 3) for table in batch.punctuations]
-    rejected = [_with_time(query, table, 2) for table in (*batch.rejected, *_corrupt(query, corrupt))]
+    rejected = [_with_time(query, table, 2) for table in everything_rejected]
     if query.view is View.PUNCTUATIONS:
         return punctuations
     if query.view is View.REJECTED:
         return rejected
-    said = [*query.spec.left.key, "_ts", "_reason", "_pattern"]
+    said = [*key, "_ts", "_reason", "_pattern"]
     return [
         *(_result(query, table, ts) for table, ts in zip(batch.results, batch.result_ts, strict=True)),
         *(_labelled("punctuation", table, said) for table in punctuations),
@@ -51,17 +56,9 @@ def _times(query: Query, column: pa.ChunkedArray) -> pa.Array:
     return pc.if_else(array.is_valid(), times, pa.scalar(None, query.time_type)) if array.null_count else times
 
 
-def _corrupt(query: Query, corrupt: Sequence[tuple[Side, bytes]]) -> list[pa.Table]:
-    rows = [
-        {"stream": query.spec.streams[side].name, "reason": "corrupt", "ts": None, "row": _why(row, why)}
-        for side, data in corrupt
-        for why, row in json.loads(data)
-    ]
+def _passed_on(blobs: Sequence[bytes]) -> list[pa.Table]:
+    rows = [dict(zip(REJECTED_SCHEMA.names, row, strict=True)) for data in blobs for row in json.loads(data)]
     return [pa.Table.from_pylist(rows, schema=REJECTED_SCHEMA)] if rows else []
-
-
-def _why(row: str, why: str) -> str:
-    return json.dumps({"error": why, "row": json.loads(row)}, ensure_ascii=False)
 
 
 def _result(query: Query, table: pa.Table, ts: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> pa.Table:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
 from pyspark.sql.types import StructField
@@ -14,9 +15,10 @@ from punctuated.join.columns import ResultColumns
 from punctuated.join.group_by import check_grouping
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.side import LEFT, Side
+from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow
 from punctuated.plan.explain import explain
-from punctuated.spark.batch_step import BatchStep
+from punctuated.spark.batch_step import batch_step
 from punctuated.spark.bucket_ids import MOST_BUCKETS
 from punctuated.spark.pack import BATCH_US, PACKED_DDL, Pack
 from punctuated.spark.query import METRICS, Grouping, Query, View
@@ -81,6 +83,25 @@ class SparkJoin:
         """Groups, computed in the step of the join."""
         return self._view(View.GROUPS, grouping)
 
+    def chain_source(self) -> DataFrame:
+        """All that the join says, for another join."""
+        return self._view(View.CHAIN)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the results, as Arrow types."""
+        return self._query.result_schema
+
+    @property
+    def time_type(self) -> pa.DataType:
+        """The type of result times."""
+        return self._query.time_type
+
+    @property
+    def spec(self) -> JoinSpec:
+        """What was asked for, normalised."""
+        return self._query.spec
+
     @property
     def query(self) -> Query:
         """What the workers are told."""
@@ -92,17 +113,19 @@ class SparkJoin:
         output = spark_schema(query.output_schema, self._known_fields)
         by_bucket = packed.groupBy("bucket")
         if not self._streaming:
-            return by_bucket.applyInArrow(BatchStep(query), output).drop(METRICS)
+            return by_bucket.applyInArrow(batch_step(query), output).drop(METRICS)
         stepped = by_bucket.transformWithStateInPandas(JoinStep(query), output, "append", "None")
-        return observed(stepped)
+        streams = f"{query.spec.left.name} {query.spec.right.name}"
+        return observed(stepped, "punctuated" if view is not View.CHAIN else f"punctuated {streams}")
 
     @cached_property
     def _packed(self) -> list[DataFrame]:
         frames = []
         for side in Side:
             reader, n = self._query.readers[side], self._query.n_buckets
+            frame = self._inputs[side].frame
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
-            rows = self._stamped(self._inputs[side].frame.select(columns))
+            rows = self._stamped(frame if reader.stream.is_output else frame.select(columns))
             frames.append(rows.mapInArrow(Pack(side, reader, n), PACKED_DDL))
             for frame, key, time in self._inputs[side].endings:
                 pack = Pack(side, reader, n, announced=(key, time))
@@ -127,9 +150,9 @@ class SparkJoin:
         return known
 
 
-def observed(stepped: DataFrame) -> DataFrame:
+def observed(stepped: DataFrame, name: str) -> DataFrame:
     """The output without its metrics, which go to the query's progress."""
-    measured = stepped.observe("punctuated", collect_list(METRICS).alias("buckets"))
+    measured = stepped.observe(name, collect_list(METRICS).alias("buckets"))
     return measured.where(col(METRICS).isNull()).drop(METRICS)
 
 

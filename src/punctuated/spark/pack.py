@@ -16,8 +16,8 @@ from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
 from punctuated.spark.bucket_ids import bucket_ids
 
-PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("corrupt", pa.bool_()), ("data", pa.binary())])
-PACKED_DDL = "bucket INT, side TINYINT, corrupt BOOLEAN, data BINARY"
+PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])
+PACKED_DDL = "bucket INT, side TINYINT, rejected BOOLEAN, data BINARY"
 BATCH_US = "_batch_us"  # a column that carries Spark's time of the batch
 _LARGEST = 64 << 20  # bytes of rows that are packed at a time
 
@@ -42,10 +42,10 @@ class Pack:
         sound = table.filter(pc.is_valid(table[time])) if faults else table
         batch = self._read(sound, faults)
         shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets)
-        yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares, batch_us), corrupt=False)
-        if faults:
-            data = json.dumps(_described(table, faults)).encode()
-            yield self._blobs(bucket_ids()[:1], [data], corrupt=True)
+        yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares, batch_us), rejected=False)
+        rejected = [*self.reader.passed_on(table), *self._described(table, faults)]
+        if rejected:
+            yield self._blobs(bucket_ids()[:1], [json.dumps(rejected).encode()], rejected=True)
 
     def _read(self, table: pa.Table, faults: list[tuple[int, str]]) -> StreamBatch:
         if self.announced is None:
@@ -54,10 +54,19 @@ class Pack:
         endings = replace(endings, keys=endings.keys.rename_columns(list(self.reader.stream.key)))
         return StreamBatch(self.reader.cast_schema.empty_table(), (endings,))
 
-    def _blobs(self, ids: tuple[int, ...], data: list[bytes], corrupt: bool) -> pa.RecordBatch:
+    def _described(self, table: pa.Table, faults: list[tuple[int, str]]) -> list[tuple[str, str, None, str]]:
+        """Corrupt rows, each with what is wrong."""
+        rows = table.take(pa.array([place for place, _ in faults], pa.int64())).to_pylist()
+        name = self.reader.stream.name
+        return [
+            (name, "corrupt", None, json.dumps({"error": why, "row": row}, default=json_value, ensure_ascii=False))
+            for row, (_, why) in zip(rows, faults, strict=True)
+        ]
+
+    def _blobs(self, ids: tuple[int, ...], data: list[bytes], rejected: bool) -> pa.RecordBatch:
         n = len(data)
         columns = [pa.array(ids, pa.int32()), pa.array([int(self.side)] * n, pa.int8())]
-        return pa.record_batch([*columns, pa.array([corrupt] * n), pa.array(data, pa.binary())], schema=PACKED)
+        return pa.record_batch([*columns, pa.array([rejected] * n), pa.array(data, pa.binary())], schema=PACKED)
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -71,9 +80,3 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
             waiting = []
     if waiting:
         yield pa.Table.from_batches(waiting)
-
-
-def _described(table: pa.Table, faults: list[tuple[int, str]]) -> list[tuple[str, str]]:
-    """What is wrong with each corrupt row, and the row as JSON."""
-    rows = table.take(pa.array([place for place, _ in faults])).to_pylist()
-    return [(why, json.dumps(row, default=json_value)) for row, (_, why) in zip(rows, faults, strict=True)]

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from punctuated.join.chain import chain_schema
 from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy
@@ -30,6 +31,7 @@ class View(StrEnum):
     REJECTED = "rejected"
     ALL = "all"
     GROUPS = "groups"
+    CHAIN = "chain"  # all that the join says, for another join
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class Query:
             return _timed(punctuation_schema(self.spec.left.key, self.key_types), self.time_type)
         if self.view is View.REJECTED:
             return _timed(REJECTED_SCHEMA, self.time_type)
+        if self.view is View.CHAIN:
+            return chain_schema(self.result_schema, self.time_type)
         if self.view is View.GROUPS:
             return self.new_groups(self.new_driver(0)).schema
         texts = [(name, pa.string()) for name in ("_stream", "_reason", "_pattern", "_row")]
@@ -91,7 +95,7 @@ class Query:
             self.schemas,
             self.key_types,
             where=None if self.where is None else WherePredicate(self.where),
-            with_times=self.view is View.ALL or ordered,
+            with_times=self.view in (View.ALL, View.CHAIN) or ordered,
             speaks_for_all=bucket == 0,
         )
 

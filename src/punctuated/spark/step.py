@@ -41,13 +41,13 @@ class JoinStep(StatefulProcessor):
         """One micro-batch of one bucket."""
         number = bucket_ids().index(int(key[0]))
         bucket, hit = self._open(number)
-        blobs, corrupt = _sorted(rows)
+        blobs, passed_on = _sorted(rows)
         left, right = (read_shares(self._query.schemas[side], blobs[side]) for side in Side)
         now = batch_time([*blobs[LEFT][:1], *blobs[RIGHT][:1]])
         if now is not None:
             left, right = release_idle(bucket.driver, (left, right), now)
         batch = bucket.driver.process(left, right)
-        tables = view_tables(self._query, bucket, batch, corrupt)
+        tables = view_tables(self._query, bucket, batch, passed_on)
         token = os.urandom(16).hex()
         written = self._log.append(bucket, self._query.n_buckets, token)
         for table in tables:
@@ -64,17 +64,14 @@ class JoinStep(StatefulProcessor):
         """Nothing to close: the cache outlives the step."""
 
 
-def _sorted(rows: Iterator[pd.DataFrame]) -> tuple[tuple[list[bytes], list[bytes]], list[tuple[Side, bytes]]]:
-    """Blobs per side, and what is corrupt."""
+def _sorted(rows: Iterator[pd.DataFrame]) -> tuple[tuple[list[bytes], list[bytes]], list[bytes]]:
+    """Blobs per side, and those of rejected tuples."""
     blobs: tuple[list[bytes], list[bytes]] = ([], [])
-    corrupt: list[tuple[Side, bytes]] = []
+    passed_on: list[bytes] = []
     for frame in rows:
-        for side, is_corrupt, data in zip(frame["side"], frame["corrupt"], frame["data"], strict=True):
-            if is_corrupt:
-                corrupt.append((Side(side), data))
-            else:
-                blobs[side].append(data)
-    return blobs, corrupt
+        for side, is_rejected, data in zip(frame["side"], frame["rejected"], frame["data"], strict=True):
+            (passed_on if is_rejected else blobs[side]).append(data)
+    return blobs, passed_on
 
 
 def _metrics(number: int, bucket: Bucket, hit: bool, written: int) -> str:

@@ -1,0 +1,204 @@
+"""Sinks: results, punctuations and rejected tuples of one join to several places, from one query that runs it once.
+
+`foreachBatch` repeats a batch that was not committed when a query stopped. A folder of Parquet files is exact all the
+same: each batch has a folder of its own, named after its id, and a batch that is repeated replaces it. What repeats is
+the same, since a step depends on its state and its input alone.
+
+    path/batch_id=0/part-….parquet     a plain column `batch_id` for those who read `path`
+    path/batch_id=1/…                  a folder with `_SUCCESS` is complete
+    path/_punctuated                   which checkpoint these batches belong to
+
+Batch ids start anew with a new checkpoint, so a folder belongs to the checkpoint that it was first written with, and
+another one is refused.
+"""
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.column import Column
+from pyspark.sql.functions import col, lit
+from pyspark.sql.streaming.query import StreamingQuery
+
+from punctuated.errors import ColumnError, StreamError
+
+if TYPE_CHECKING:
+    from punctuated.spark.joined import SparkJoin
+
+BATCH_ID = "batch_id"
+_OWNER = "_punctuated"  # a leading underscore hides it from those who read the folder
+_TOKEN = "punctuated_sinks"  # beside Spark's own files in the checkpoint
+
+Sink = str | os.PathLike[str] | Callable[[DataFrame, int], None]
+Trigger = str | Mapping[str, Any]
+
+
+def write_to(
+    joined: "SparkJoin",
+    *,
+    results: Sink | None = None,
+    punctuations: Sink | None = None,
+    rejected: Sink | None = None,
+    checkpoint: str | os.PathLike[str],
+    trigger: Trigger | None = None,
+    name: str | None = None,
+) -> StreamingQuery:
+    """Start one query that writes each part of a join's output to its own sink.
+
+    A sink is a path, for Parquet files in which every row stands exactly once whatever fails in between; or a function
+    of a DataFrame and the id of the batch. The function is called again for a batch that was not committed, so it
+    should use the id to leave out, or replace, what it has done. A part without a sink is dropped.
+
+    Args:
+        joined: What `pt.join` gave for streaming DataFrames.
+        results: Gets the columns of `joined.results`.
+        punctuations: Gets the columns of `joined.punctuations`.
+        rejected: Gets the columns of `joined.rejected`.
+        checkpoint: Where Spark keeps how far the query is, and its state.
+        trigger: A time between batches such as "10 seconds", "availableNow", or the arguments of Spark's
+            `DataStreamWriter.trigger` in a dict; by default a batch follows the other.
+        name: The name of the query.
+    """
+    sinks = {"result": results, "punctuation": punctuations, "rejected": rejected}
+    parts = [_part(joined, kind, sink) for kind, sink in sinks.items() if sink is not None]
+    everything = joined.all
+    _check(parts, everything)
+    _claim(everything.sparkSession, parts, os.fspath(checkpoint))
+    writer = everything.writeStream.foreachBatch(_Batches(tuple(parts)))
+    writer = writer.option("checkpointLocation", os.fspath(checkpoint))
+    if name is not None:
+        writer = writer.queryName(name)
+    if trigger is not None:
+        writer = writer.trigger(**_trigger(trigger))
+    return writer.start()
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows of one kind, with their columns by their names in `joined.all`, and where they go."""
+
+    kind: str
+    columns: tuple[tuple[str, str], ...]  # name in `all`, name in the part
+    path: str | None
+    function: Callable[[DataFrame, int], None] | None
+
+    def of(self, everything: DataFrame) -> DataFrame:
+        chosen = [_column(name).alias(shown) for name, shown in self.columns]
+        return everything.where(col("_kind") == self.kind).select(*chosen)
+
+    def write(self, everything: DataFrame, batch_id: int) -> None:
+        rows = self.of(everything)
+        if self.path is not None:
+            rows.write.mode("overwrite").parquet(f"{self.path}/{BATCH_ID}={batch_id}")
+        if self.function is not None:
+            self.function(rows, batch_id)
+
+
+@dataclass(frozen=True)
+class _Batches:
+    """The function for `foreachBatch`: plain data, so that it travels over Spark Connect.
+
+    Every action on a batch runs its join, unless it is kept. And all of it must run, or the state is not saved: a
+    file sink reads every row, a function perhaps not.
+    """
+
+    parts: tuple[_Part, ...]
+
+    def __call__(self, everything: DataFrame, batch_id: int) -> None:
+        if len(self.parts) == 1 and self.parts[0].path is not None:
+            self.parts[0].write(everything, batch_id)
+            return
+        kept = everything.persist()
+        try:
+            if all(part.path is None for part in self.parts):
+                kept.count()
+            for part in sorted(self.parts, key=lambda part: part.path is None):
+                part.write(kept, batch_id)
+        finally:
+            kept.unpersist()
+
+
+def _part(joined: "SparkJoin", kind: str, sink: Sink) -> _Part:
+    names = joined.query.result_schema.names
+    keys = joined.query.spec.left.key
+    columns = {
+        "result": [(name, name) for name in names],
+        "punctuation": [*((key, key) for key in keys), *_unmarked("_ts", "_reason", "_pattern")],
+        "rejected": _unmarked("_stream", "_reason", "_ts", "_row"),
+    }[kind]
+    if callable(sink):
+        return _Part(kind, tuple(columns), None, sink)
+    if not isinstance(sink, str | os.PathLike):
+        raise StreamError(f"a sink is a path or a function of a DataFrame and a batch id, not {type(sink).__name__}")
+    if BATCH_ID in (shown for _, shown in columns):
+        raise ColumnError(
+            f"the column name {BATCH_ID!r} is taken by the folders of a Parquet sink; rename it, or write by a function"
+        )
+    return _Part(kind, tuple(columns), os.fspath(sink).rstrip("/"), None)
+
+
+def _unmarked(*names: str) -> list[tuple[str, str]]:
+    return [(name, name.removeprefix("_")) for name in names]
+
+
+def _column(name: str) -> Column:
+    return col("`" + name.replace("`", "``") + "`")
+
+
+def _check(parts: list[_Part], everything: DataFrame) -> None:
+    if not parts:
+        raise StreamError("nothing to write: give a sink for results, punctuations or rejected")
+    if not everything.isStreaming:
+        raise StreamError("write_to is for streaming joins; write joined.results and the others as they are")
+    paths = [part.path for part in parts if part.path is not None]
+    if len(set(paths)) < len(paths):
+        raise StreamError(f"two sinks have the same path {paths[-1]!r}; give each its own")
+
+
+def _trigger(trigger: Trigger) -> dict[str, Any]:
+    if isinstance(trigger, str):
+        return {"availableNow": True} if trigger == "availableNow" else {"processingTime": trigger}
+    return dict(trigger)
+
+
+# To whom a folder belongs
+
+
+def _claim(spark: SparkSession, parts: list[_Part], checkpoint: str) -> None:
+    """Make sure that the folders belong to this checkpoint; new ones do from now on."""
+    paths = [part.path for part in parts if part.path is not None]
+    if not paths:
+        return
+    own = f"{checkpoint.rstrip('/')}/{_TOKEN}"
+    token = _read(spark, own)
+    owners = {path: _read(spark, f"{path}/{_OWNER}") for path in paths}
+    for path, owner in owners.items():
+        if owner is not None and owner != token:
+            raise StreamError(
+                f"{path} holds the output of another checkpoint than {checkpoint}, and would be overwritten batch by "
+                "batch: give another path, or the checkpoint it was written with, or delete it"
+            )
+    if token is None:
+        token = uuid.uuid4().hex
+        _write(spark, own, token)
+    for path, owner in owners.items():
+        if owner is None:
+            _write(spark, f"{path}/{_OWNER}", token)
+
+
+def _read(spark: SparkSession, path: str) -> str | None:
+    try:
+        row = spark.read.text(path).first()
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return None
+    return None if row is None else str(row[0])
+
+
+def _write(spark: SparkSession, path: str, text: str) -> None:
+    spark.range(1).select(lit(text).alias("value")).coalesce(1).write.mode("overwrite").text(path)
