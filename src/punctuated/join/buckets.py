@@ -42,7 +42,7 @@ def spread(stream: StreamSpec, batch: StreamBatch, types: Sequence[pa.DataType],
     tick = make_tick(
         stream, batch.rows.take(pa.array(order)) if stream.clustered else batch.rows, ts, said_times(stream, batch)
     )
-    rows = _split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
+    rows = split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
     named = [p for p in batch.punctuations if _kind(stream, p) is Kind.VALUES]
     others = tuple(p for p in batch.punctuations if _kind(stream, p) is not Kind.VALUES)
     endings = [_spread_endings(each, n_buckets) for each in (*batch.endings, *_as_endings(stream, named, types))]
@@ -56,7 +56,8 @@ def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:
     return classify(punctuation.patterns, stream.columns, stream.key, stream.time)
 
 
-def _split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
+def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
+    """The rows of each bucket."""
     if n_buckets == 1:
         return [table]
     sorted_table = table.take(pa.array(np.argsort(numbers, kind="stable")))
@@ -67,7 +68,7 @@ def _split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
 def _spread_endings(endings: Endings, n_buckets: int) -> list[Endings]:
     numbers = bucket_numbers(endings.keys.columns, n_buckets)
     both = endings.keys.append_column("\0ts", endings.ts)
-    parts = _split(both, numbers, n_buckets)
+    parts = split(both, numbers, n_buckets)
     return [replace(endings, keys=part.drop_columns(["\0ts"]), ts=part["\0ts"]) for part in parts]
 
 

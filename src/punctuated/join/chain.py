@@ -66,6 +66,12 @@ def _table(schema: pa.Schema, kind: str, table: pa.Table, ts: Ints | None) -> pa
     return pa.table(columns, schema=schema)
 
 
+def is_end(table: pa.Table) -> bool:
+    """Whether the table says that both streams of the join have ended."""
+    told = pc.and_(pc.equal(table["_kind"], "watermark"), pc.equal(table["_row"], _END))
+    return bool(pc.any(told, min_count=0).as_py())
+
+
 class ChainReader(Reader):
     """Reads what `chain_tables` has written."""
 

@@ -10,6 +10,7 @@ from punctuated.model.side import Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.emit import view_tables
+from punctuated.spark.group_step import accumulate
 from punctuated.spark.query import METRICS, Query
 
 
@@ -18,6 +19,16 @@ def batch_step(query: Query) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.T
 
     def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
         return _join(query, bucket_ids().index(key[0].as_py()), packed)
+
+    return step
+
+
+def group_batch_step(query: Query) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
+    """The same for groups behind a join."""
+
+    def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
+        groups = query.new_groups(query.new_driver(0))
+        return _complete([accumulate(groups, packed["data"].to_pylist(), ended=True)], query.output_schema)
 
     return step
 

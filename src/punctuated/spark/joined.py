@@ -1,5 +1,6 @@
 """A join over Spark DataFrames: pack, exchange, step."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -10,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
 from pyspark.sql.types import StructField
 
-from punctuated.errors import AggregateError, ColumnError, StreamError
+from punctuated.errors import ColumnError, LateGroupsWarning, StreamError
 from punctuated.join.columns import ResultColumns
 from punctuated.join.group_by import check_grouping
 from punctuated.model.aggregate import Aggregate
@@ -18,8 +19,10 @@ from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow
 from punctuated.plan.explain import explain
-from punctuated.spark.batch_step import batch_step
+from punctuated.spark.batch_step import batch_step, group_batch_step
 from punctuated.spark.bucket_ids import MOST_BUCKETS
+from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
+from punctuated.spark.group_step import GroupStep, PackGroups
 from punctuated.spark.pack import BATCH_US, PACKED_DDL, Pack
 from punctuated.spark.query import METRICS, Grouping, Query, View
 from punctuated.spark.session import check_session, shuffle_partitions
@@ -102,6 +105,18 @@ class SparkJoin:
         """What was asked for, normalised."""
         return self._query.spec
 
+    def grouped_apart(self, grouping: Grouping) -> DataFrame:
+        """Groups, computed in a step of their own behind the join."""
+        query = replace(self._query, view=View.GROUPS, grouping=grouping)
+        pack = PackGroups(grouping.by, tuple(query.result_schema.names), query.n_buckets)
+        output = spark_schema(query.output_schema, {})
+        by_bucket = self.chain_source().mapInArrow(pack, GROUPS_DDL).groupBy("bucket")
+        if self._streaming:
+            grouped = by_bucket.transformWithStateInPandas(GroupStep(query), output, "append", "None")
+        else:
+            grouped = by_bucket.applyInArrow(group_batch_step(query), output)
+        return grouped.drop(METRICS)
+
     @property
     def query(self) -> Query:
         """What the workers are told."""
@@ -166,12 +181,14 @@ class SparkGrouping:
         """The groups with these aggregates; each comes out once, when it is final."""
         query = self._joined.query
         check_grouping(query.result_schema, self._by, aggregates)
-        if not set(query.spec.left.key) <= set(self._by):
-            raise AggregateError(
-                f"on Spark, groups must contain the join key ({', '.join(query.spec.left.key)}); "
-                "for other groups, aggregate joined.results with Spark itself"
-            )
-        return self._joined.grouped(Grouping(self._by, aggregates))
+        if set(query.spec.left.key) <= set(self._by):
+            return self._joined.grouped(Grouping(self._by, aggregates))
+        message = (
+            f"groups by {', '.join(self._by)} are final only when both streams have ended: "
+            f"group by the join key ({', '.join(query.spec.left.key)}) to get them earlier"
+        )
+        warnings.warn(message, LateGroupsWarning, stacklevel=2)
+        return self._joined.grouped_apart(Grouping(self._by, aggregates))
 
 
 def _is_streaming(inputs: tuple[Input, Input]) -> bool:

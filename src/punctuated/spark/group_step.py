@@ -1,0 +1,89 @@
+"""Groups that do not contain the join key: a second exchange by the grouping columns, and a step of their own.
+
+The join's output flows into it as into another join. Such groups are final when both streams have ended.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from punctuated.join.buckets import bucket_numbers, split
+from punctuated.join.chain import TIME, is_end
+from punctuated.join.group_by import GroupBy
+from punctuated.join.output import BatchResult
+from punctuated.join.parts import from_ipc, to_ipc
+from punctuated.model.times import to_microseconds
+from punctuated.spark.bucket_ids import bucket_ids
+from punctuated.spark.emit import as_frames
+from punctuated.spark.query import Query
+
+PACKED_DDL = "bucket INT, ended BOOLEAN, data BINARY"
+_PACKED = pa.schema([("bucket", pa.int32()), ("ended", pa.bool_()), ("data", pa.binary())])
+
+
+@dataclass(frozen=True)
+class PackGroups:
+    """The function for `mapInArrow`: results by the bucket of their group, the end of the streams to all."""
+
+    by: tuple[str, ...]
+    columns: tuple[str, ...]
+    n_buckets: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            table = pa.Table.from_batches([batch])
+            rows = table.filter(pc.equal(table["_kind"], "result")).select([*self.columns, TIME])
+            ended = is_end(table)
+            shares = split(rows, bucket_numbers([rows[name] for name in self.by], self.n_buckets), self.n_buckets)
+            told = [(bucket_ids()[i], share) for i, share in enumerate(shares) if len(share) or ended]
+            data = [to_ipc(share).to_pybytes() for _, share in told]
+            ids = pa.array([number for number, _ in told], pa.int32())
+            yield pa.record_batch(
+                [ids, pa.array([ended] * len(told), pa.bool_()), pa.array(data, pa.binary())], _PACKED
+            )
+
+
+class GroupStep(StatefulProcessor):
+    """The groups of one bucket as Spark sees them."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declare the state."""
+        self._saved = handle.getValueState("groups", "data BINARY")
+
+    def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """One micro-batch of one bucket."""
+        frames = list(rows)
+        groups = self._query.new_groups(self._query.new_driver(0))
+        saved = self._saved.get()
+        if saved is not None:
+            groups.load(bytes(saved[0]))
+        ended = any(frame["ended"].any() for frame in frames)
+        data = [blob for frame in frames for blob in frame["data"]]
+        yield from as_frames(accumulate(groups, data, ended), self._query.output_schema)
+        if ended:
+            self._saved.clear()
+        else:
+            self._saved.update((groups.save(),))
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def accumulate(groups: GroupBy, data: Sequence[bytes], ended: bool) -> pa.Table:
+    """Take in results of a micro-batch; returns the groups that are final."""
+    rows = pa.concat_tables([from_ipc(blob) for blob in data])
+    times = to_microseconds(rows[TIME], TIME)
+    return groups.process(BatchResult([rows.drop_columns([TIME])], [times], ended=ended))
