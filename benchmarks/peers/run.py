@@ -39,7 +39,11 @@ class System:
     arguments: tuple[str, ...] = ()
 
 
+OURS = "benchmarks.peers.punctuated_join"
 SYSTEMS = {
+    "punctuated": System(OURS),
+    "punctuated-groups": System(OURS, arguments=("--what", "groups")),
+    "punctuated-floor": System(OURS, arguments=("--what", "floor")),
     "spark-default": System("benchmarks.peers.spark_native", arguments=("--store", "default")),
     "spark-rocksdb": System("benchmarks.peers.spark_native", arguments=("--store", "rocksdb")),
     "flink": System("benchmarks.peers.flink_sql", "flink"),
@@ -148,8 +152,10 @@ def save(path: Path, manifest: Manifest, outcomes: list[Outcome]) -> None:
 
 def arguments_of(name: str, options: argparse.Namespace) -> list[str]:
     """Options that only Spark's programs have."""
-    spark = ["--partitions", str(options.partitions), "--checks", options.checks]
-    return spark if name.startswith("spark-") else []
+    spark = ["--partitions", str(options.partitions)]
+    if name.startswith("spark-"):
+        return [*spark, "--checks", options.checks]
+    return spark if name.startswith("punctuated") else []
 
 
 def measure(name: str, options: argparse.Namespace) -> Outcome:

@@ -124,14 +124,17 @@ class SparkJoin:
 
     def _view(self, view: View, grouping: Grouping | None = None) -> DataFrame:
         query = replace(self._query, view=view, grouping=grouping)
-        packed = reduce(DataFrame.unionAll, self._packed)
         output = spark_schema(query.output_schema, self._known_fields)
-        by_bucket = packed.groupBy("bucket")
+        by_bucket = self.packed().groupBy("bucket")
         if not self._streaming:
             return by_bucket.applyInArrow(batch_step(query), output).drop(METRICS)
         stepped = by_bucket.transformWithStateInPandas(JoinStep(query), output, "append", "None")
         streams = f"{query.spec.left.name} {query.spec.right.name}"
         return observed(stepped, "punctuated" if view is not View.CHAIN else f"punctuated {streams}")
+
+    def packed(self) -> DataFrame:
+        """Both streams as blobs per bucket."""
+        return reduce(DataFrame.unionAll, self._packed)
 
     @cached_property
     def _packed(self) -> list[DataFrame]:

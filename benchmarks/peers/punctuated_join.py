@@ -1,0 +1,139 @@
+"""Our own join on written inputs, measured as Spark's own is: one file of each side per trigger, the noop sink.
+
+`--what join` makes all results, `groups` the count and maximum per key instead, and `floor` runs the same pipeline with
+an empty step: what any join in this place would cost. Started as a program by `run.py`.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyspark
+from benchmarks.peers.manifest import CHECKSUM, Manifest
+from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
+from benchmarks.peers.spark_native import Progress, run_query, session
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+import punctuated as pt
+from punctuated.api.sources import Source
+from punctuated.spark.joined import SparkJoin
+
+SCHEMA = "key BIGINT, ts TIMESTAMP, val BIGINT"
+
+
+class EmptyStep(StatefulProcessor):
+    """Takes what is packed and gives nothing."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declare a state, as any step would."""
+        self._state = handle.getValueState("n", "n BIGINT")
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+        """Count the blobs."""
+        n = sum(len(frame) for frame in rows)
+        self._state.update((n,))
+        yield pd.DataFrame({"n": [n]})
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def side(spark: SparkSession, folder: Path, flagged: bool) -> DataFrame:
+    """A stream of one file per trigger."""
+    schema = f"{SCHEMA}, last BOOLEAN" if flagged else SCHEMA
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+
+
+def joined(spark: SparkSession, manifest: Manifest) -> SparkJoin:
+    """The workload's join, with the punctuations that its streams carry."""
+    said: dict[str, tuple[Source | None, Source | None]] = {
+        "w1": (pt.when("last"), pt.when("last")),
+        "w2": (None, None),
+        "w3": (pt.unique(), pt.when("last")),
+    }
+    streams = []
+    windows = manifest.left_window_us, manifest.right_window_us
+    for place, (name, window, source) in enumerate(zip("AB", windows, said[manifest.workload], strict=True)):
+        flagged = source is not None and source != pt.unique()
+        frame = side(spark, manifest.path / ("left", "right")[place], flagged)
+        streams.append(pt.stream(frame, name=name, key="key", time="ts", window=window, punctuations=source))
+    result: SparkJoin = pt.join(streams[0], streams[1])
+    return result
+
+
+def floor(join: SparkJoin) -> DataFrame:
+    """The pipeline with an empty step."""
+    packed = join.packed()
+    return packed.groupBy("bucket").transformWithStateInPandas(EmptyStep(), "n BIGINT", "append", "None")
+
+
+def observed(results: DataFrame) -> DataFrame:
+    """Counts the results and sums them up on their way to the sink."""
+    checksum = F.expr(CHECKSUM.format(key="key", left_val="val_left", right_val="val_right"))
+    return results.observe("results", F.count(F.lit(1)).alias("n"), F.sum(checksum).alias("checksum"))
+
+
+def buckets_of(progress: Progress) -> list[dict[str, int]]:
+    """The metrics of each bucket."""
+    observed = progress.get("observedMetrics", {}).get("punctuated", {})
+    return [json.loads(text) for text in observed.get("buckets", [])]
+
+
+def batch(progress: Progress) -> Batch:
+    """What one micro-batch's progress says."""
+    buckets = buckets_of(progress)
+    return Batch(
+        rows=progress["numInputRows"],
+        seconds=progress["durationMs"]["triggerExecution"] / 1000,
+        state_rows=sum(bucket["state_left"] + bucket["state_right"] for bucket in buckets),
+        state_bytes=sum(bucket["bytes"] for bucket in buckets),
+    )
+
+
+def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
+    """The query over all inputs: once checked, which also warms the JVM up, then timed."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    spark = pt.configure(session("rocksdb", options.partitions, dict(pair.split("=", 1) for pair in options.conf)))
+    try:
+        _, checked = run_query(observed(joined(spark, manifest).results))
+        found = [progress["observedMetrics"]["results"] for progress in checked]
+        timed = {
+            "join": lambda join: join.results,
+            "groups": lambda join: join.group_by("key").agg(n=pt.count(), highest=pt.max("val_right")),
+            "floor": floor,
+        }[options.what](joined(spark, manifest))
+        seconds, progresses = run_query(timed)
+    finally:
+        spark.stop()
+    batches = [batch(progress) for progress in progresses]
+    return Outcome(
+        options.system,
+        note=f"{options.what}; whole triggers after the first micro-batch",
+        rows=sum(batch.rows for batch in batches),
+        seconds=seconds,
+        rows_per_s=steady_rate(batches),
+        results=sum(one["n"] for one in found),
+        checksum=sum(one["checksum"] or 0 for one in found),
+        batches=batches,
+        details={
+            "spark": pyspark.__version__,
+            "partitions": options.partitions,
+            "durations_ms": [progress["durationMs"] for progress in progresses],
+            "metrics": [buckets_of(progress) for progress in progresses],
+        },
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--what", choices=["join", "groups", "floor"], default="join")
+    parser.add_argument("--partitions", type=int, default=2, help="shuffle partitions")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="further Spark settings")
+    run_program(measure, parser)
