@@ -79,7 +79,7 @@ class JoinDriver:
         self._begin(intakes, watermark)
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
         order = merge_order(*inputs)
-        self.state.quota = min(_LARGEST_QUOTA, max(1, order.size // 4))
+        self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
         self._note_promises(intakes, order)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
@@ -200,6 +200,8 @@ class JoinDriver:
             why = self.state.common[0]["stopped_by"]
             if why == lay.NEEDS_ROOM:
                 self._make_room()
+            elif why == lay.NEEDS_TIMERS:
+                self._grow()
             elif why == lay.RANGE_DUE:
                 self._fire_range()
             elif why == lay.MET_RANGE:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from punctuated.join.keys import KeyCodec
 from punctuated.join.pattern_match import typed_scalar
-from punctuated.join.tick import BatchTimes, make_tick, read_tick
+from punctuated.join.tick import BatchTimes, read_tick, times_of
 from punctuated.kernels import layout as lay
 from punctuated.kernels.merge import has_ties, is_sorted
 from punctuated.model.batch import StreamBatch
@@ -82,8 +82,11 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     rows, ts = _sort_rows(stream, batch)
     codes, valid = codec.encode([rows[name] for name in stream.key])
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
-    tick = make_tick(stream, rows, ts, said_times(stream, batch)) if batch.tick is None else batch.tick
-    times = read_tick(stream, tick, int(ours["newest"]))
+    newest = int(ours["newest"])
+    if batch.tick is None:
+        times = times_of(stream, rows, ts, said_times(stream, batch), newest)
+    else:
+        times = read_tick(stream, batch.tick, newest)
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
     if stream.flag is not None:

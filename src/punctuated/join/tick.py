@@ -39,6 +39,14 @@ class BatchTimes:
         return found
 
 
+def times_of(stream: StreamSpec, rows: pa.Table, ts: Times, said: Times, newest: int) -> BatchTimes:
+    """What the tick of these rows would say, for a batch that is not spread; most streams need no tick for that."""
+    if stream.max_ahead_us is not None or stream.clustered:
+        return read_tick(stream, make_tick(stream, rows, ts, said), newest)
+    times = [int(array.max()) for array in (ts[-1:], said) if array.size]
+    return BatchTimes(max(times, default=NEVER), (), None)
+
+
 def make_tick(stream: StreamSpec, rows: pa.Table, ts: Times, said: Times) -> pa.Table:
     """The tick of some rows with these ascending times, and of in-band punctuations at the times `said`."""
     starts, ends = _spans(ts, stream.max_ahead_us)

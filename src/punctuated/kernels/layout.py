@@ -58,7 +58,7 @@ LATE, AHEAD, PROMISE, AFTER_OUTPUT = 0, 1, 2, 3
 NOT_ALONE, BY_WINDOW, BY_OWN_STATE = 0, 1, 2
 
 # Why the loop came back.
-DONE, NEEDS_ROOM, MET_RANGE, RANGE_DUE, BROKE_PROMISE = 0, 1, 2, 3, 4
+DONE, NEEDS_ROOM, NEEDS_TIMERS, MET_RANGE, RANGE_DUE, BROKE_PROMISE = range(6)
 
 NODE = np.dtype([("ts", "i8"), ("next", "i4"), ("value", "i4"), ("row", "i4"), ("mark", "i4")])
 VALUE = np.dtype(

@@ -33,6 +33,7 @@ from punctuated.kernels.layout import (
     MATCHED,
     MET_RANGE,
     NEEDS_ROOM,
+    NEEDS_TIMERS,
     NEVER,
     NONE,
     NULL_KEY,
@@ -294,7 +295,7 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
         if common.stopped_by != DONE:
             return at
     if certain < stop:
-        common.stopped_by = NEEDS_ROOM
+        common.stopped_by = NEEDS_TIMERS
     return certain
 
 
