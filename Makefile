@@ -63,6 +63,14 @@ lint: $(READY) ## ruff, mypy and the layer rules
 bench-core: $(READY) ## measure the engine-free operators
 	$(BIN)/python benchmarks/core.py
 
+# Sizes of the design: give SIZE=... to go faster. Flink and Pathway run where they are installed (INSTALL=--install).
+.PHONY: bench
+bench: $(READY) ## measure joins on Spark against Spark's own, Flink and Pathway
+	@for workload in w1 w2 w3; do \
+		$(BIN)/python -m benchmarks.peers.run --workload $$workload --batch-rows $(or $(BATCH_ROWS),1000000) \
+			$(if $(SIZE),--size $(SIZE),) $(INSTALL) --out benchmarks/results/$$workload.json || exit $$?; \
+	done
+
 # Pictures are drawn even when a claim fails: they show why.
 .PHONY: experiments
 experiments: $(READY) ## run all experiments and redraw the pictures of the docs

@@ -50,6 +50,7 @@ SYSTEMS = {
     "flink-reuse": System("benchmarks.peers.flink_sql", "flink", ("--conf", "pipeline.object-reuse=true")),
     "pathway": System("benchmarks.peers.pathway_join", "pathway"),
 }
+DESIGNED = {"w1": 2_000_000, "w2": 2_000_000, "w3": 200_000}
 LIMITS = {("w1", "pathway"): 100_000}  # of `size`: the results of one batch are all in memory at once
 
 
@@ -177,7 +178,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", choices=list(WORKLOADS), default="w1")
     parser.add_argument(
-        "--size", "--rows", type=int, default=200_000, help="tuples per stream; auctions in W3, with nine bids each"
+        "--size",
+        "--rows",
+        type=int,
+        help="tuples per stream; auctions in W3, with nine bids each (default: as designed)",
     )
     parser.add_argument("--batch-rows", type=int, default=100_000, help="tuples of both streams per micro-batch")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated: %(default)s")
@@ -188,6 +192,7 @@ def main() -> None:
     parser.add_argument("--checks", choices=["apart", "same"], default="apart", help="as in spark_native.py")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds per system")
     options = parser.parse_args()
+    options.size = options.size or DESIGNED[options.workload]
     names = options.systems.split(",")
     if unknown := set(names) - set(SYSTEMS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(SYSTEMS)}")
