@@ -181,7 +181,7 @@ def main() -> None:
         "--size",
         "--rows",
         type=int,
-        help="tuples per stream; auctions in W3, with nine bids each (default: as designed)",
+        help="tuples per stream; in W3 auctions, with nine bids each; as designed",
     )
     parser.add_argument("--batch-rows", type=int, default=100_000, help="tuples of both streams per micro-batch")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated: %(default)s")
