@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
+from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField
 
 from punctuated.errors import ColumnError, LateGroupsWarning, StreamError
@@ -26,6 +27,7 @@ from punctuated.spark.group_step import GroupStep, PackGroups
 from punctuated.spark.pack import BATCH_US, PACKED_DDL, Pack
 from punctuated.spark.query import METRICS, Grouping, Query, View
 from punctuated.spark.session import check_session, shuffle_partitions
+from punctuated.spark.sinks import Sink, Trigger, write_to
 from punctuated.spark.step import JoinStep
 from punctuated.spark.types import spark_schema
 
@@ -72,6 +74,20 @@ class SparkJoin:
     def all(self) -> DataFrame:
         """Everything in one DataFrame; `_kind` says result, punctuation or rejected."""
         return self._view(View.ALL)
+
+    def write_to(
+        self,
+        *,
+        results: Sink | None = None,
+        punctuations: Sink | None = None,
+        rejected: Sink | None = None,
+        checkpoint: str,
+        trigger: Trigger | None = None,
+        name: str | None = None,
+    ) -> StreamingQuery:
+        """Start one query that writes each part of the output to its own sink; see `sinks.write_to`."""
+        sinks = {"results": results, "punctuations": punctuations, "rejected": rejected}
+        return write_to(self, **sinks, checkpoint=checkpoint, trigger=trigger, name=name)
 
     def explain(self) -> str:
         """The plan, and where it runs."""

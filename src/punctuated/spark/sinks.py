@@ -191,8 +191,9 @@ def _claim(spark: SparkSession, parts: list[_Part], checkpoint: str) -> None:
 
 
 def _read(spark: SparkSession, path: str) -> str | None:
+    files = f"{path}/part-*"
     try:
-        row = spark.read.text(path).first()
+        row = spark.read.text([files, files]).first()  # of a single path that is not there, Spark logs a stack trace
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
