@@ -1,15 +1,17 @@
 """The `punctuated` command: a thin shell that parses, calls one function of the package, and prints.
 
-Invariants: with `--json` standard output carries one JSON value and nothing else; an error the user can mend is one
-red line on standard error and exit code 2, never a traceback; exit code 1 means that a claim of an experiment failed.
+Invariants: with `--json` standard output carries one JSON value and nothing else (`demo`: one per line); an error the
+user can mend is one red line on standard error and exit code 2, never a traceback; exit code 1 means that a claim of an
+experiment failed.
 """
 
 import json
 import platform
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,14 +70,23 @@ ExperimentName = Annotated[str, typer.Argument(metavar="NAME|all", help="See `pu
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the plot and the summary.")] = Path("out/demo"),
+    auctions: Annotated[int, typer.Option(min=1, help="Number of auctions; nine times as many bids.")] = 20_000,
+    batches: Annotated[int, typer.Option(min=1, help="Over how many batches they are spread.")] = 40,
+    spark: Annotated[bool, typer.Option("--spark/--no-spark", help="On a local Spark, or on tables.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value per line and nothing else.")] = False,
 ) -> None:
-    """Run the auction query with and without punctuations and compare what each has to remember."""
+    """Run the auction query on a local Spark, with and without punctuations, and compare what has to be remembered."""
     with _plot_extra():
+        import_module("matplotlib")  # rather now than after the run
         import punctuated.experiments.demo as auction_demo
+        from punctuated.experiments.demo_view import JsonView, LinesView, LiveView
 
+        console = Console()
+        view = JsonView(sys.stdout) if as_json else LiveView(console) if console.is_terminal else LinesView(console)
         with _files_of(out):
             out.mkdir(parents=True, exist_ok=True)
-        auction_demo.run(Console(), out)
+        if not auction_demo.run(view, out, auctions, batches, spark):
+            raise typer.Exit(1)
 
 
 @app.command()

@@ -1,6 +1,5 @@
 """Every experiment runs, survives JSON and can be drawn; those that measure no time keep the paper's claims."""
 
-import io
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -8,10 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from rich.console import Console
 
 import punctuated as pt
-from punctuated.experiments import EXPERIMENTS, demo, fig08_memory, fig11_punctuations, fig12_one_sided
+from punctuated.experiments import EXPERIMENTS, fig08_memory, fig11_punctuations, fig12_one_sided
 from punctuated.experiments.experiment import Experiment
 from punctuated.experiments.fig07_best_case import synchronized
 from punctuated.experiments.run import cut, declare, mean_after, prepare, race, ratio, sample, times_us
@@ -112,29 +110,3 @@ def test_a_race_gives_every_join_the_same_results() -> None:
     assert outcome["PWJoin"]["results"] == outcome["WJoin"]["results"] > 300
     assert outcome["PWJoin"]["curve"]["results"][-1] == outcome["PWJoin"]["results"]
     assert ratio({"repetitions_s": [2, 9, 4]}, {"repetitions_s": [1, 3, 2]}) == 2
-
-
-# The demo
-
-
-def run_demo(out: Path, console: Console) -> str:
-    demo.run(console, out, auctions=300, batches=20)
-    assert (out / "demo.png").read_bytes().startswith(PNG)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
-
-
-def test_demo_prints_plain_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
-    text = run_demo(tmp_path / "new", Console(file=io.StringIO(), width=60))
-    assert "\x1b" not in text
-    assert text.count(" tuples in ") >= 10
-    assert "Both gave the same results" in text
-    summary = json.loads((tmp_path / "new" / "demo.json").read_text(encoding="utf-8"))
-    assert summary[demo.WITH]["most_in_state"] < summary[demo.WITHOUT]["most_in_state"]
-    assert summary[demo.WITH]["final"] > summary[demo.WITHOUT]["final"] == 0
-
-
-def test_demo_redraws_a_table_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "REPLAY_S", 0.1)
-    text = run_demo(tmp_path, Console(file=io.StringIO(), force_terminal=True, width=100))
-    assert "auctions final" in text and "Both gave the same results" in text

@@ -1,6 +1,6 @@
 """One query, several sinks: what each gets is what the join over tables gives, and once, whatever fails in between."""
 
-import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 import punctuated as pt
 from punctuated.errors import ColumnError, StreamError
 from punctuated.spark.sinks import BATCH_ID, write_to
+from spark.spark_harness import read_files, write_files
 
 AUCTION = pa.schema([("item", pa.int64()), ("ts", pa.int64()), ("seller", pa.string())])
 BID = pa.schema([("item", pa.int64()), ("at", pa.int64()), ("price", pa.float64()), ("closed", pa.bool_())])
@@ -44,31 +45,23 @@ def declare(auctions: Any, bids: Any) -> Any:
 EXPECTED = declare(tables(AUCTION, AUCTIONS), tables(BID, BIDS))
 
 
-def stream_of(spark: SparkSession, folder: Path, batches: Sequence[pa.Table]) -> DataFrame:
-    """A file per batch, in the order of time."""
-    folder.mkdir(parents=True)
-    for i, table in enumerate(batches):
-        file = folder / f"{i}.parquet"
-        pq.write_table(table, file)
-        os.utime(file, (1_000_000 + i, 1_000_000 + i))
-    schema = spark.read.parquet(str(folder)).schema
-    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+@pytest.fixture(scope="module")
+def joined(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("input")
+    inputs = (("auctions", AUCTION, AUCTIONS), ("bids", BID, BIDS))
+    frames = [
+        read_files(spark, write_files(folder / name, tables(schema, batches)), schema, streaming=True)
+        for name, schema, batches in inputs
+    ]
+    return declare(*frames)
 
 
-@pytest.fixture
-def joined(spark: SparkSession, tmp_path: Path) -> Any:
-    return declare(
-        stream_of(spark, tmp_path / "in" / "auctions", tables(AUCTION, AUCTIONS)),
-        stream_of(spark, tmp_path / "in" / "bids", tables(BID, BIDS)),
-    )
-
-
-def rows_of(table: pa.Table) -> Rows:
-    return Counter(tuple(row.values()) for row in table.to_pylist())
-
-
-def read(folder: Path) -> Rows:
-    return rows_of(pq.read_table(folder).drop_columns([BATCH_ID]))
+@pytest.fixture(scope="module")
+def written(joined: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the three parts and the checkpoint of a query that went well."""
+    folder = tmp_path_factory.mktemp("written")
+    run(joined, folder, **paths(folder))
+    return folder
 
 
 def run(joined: Any, folder: Path, **sinks: Any) -> None:
@@ -80,6 +73,14 @@ def paths(folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in ("results", "punctuations", "rejected")}
 
 
+def rows_of(table: pa.Table) -> Rows:
+    return Counter(tuple(row.values()) for row in table.to_pylist())
+
+
+def read(folder: Path) -> Rows:
+    return rows_of(pq.read_table(folder).drop_columns([BATCH_ID]))
+
+
 def check_all(folder: Path) -> None:
     assert read(folder / "results") == rows_of(EXPECTED.results)
     assert read(folder / "rejected") == rows_of(EXPECTED.rejected)
@@ -88,23 +89,22 @@ def check_all(folder: Path) -> None:
     assert said and said <= rows_of(EXPECTED.punctuations)
 
 
-def test_each_part_goes_to_its_own_folder(joined: Any, tmp_path: Path) -> None:
-    run(joined, tmp_path, **paths(tmp_path))
-    check_all(tmp_path)
-    for name, folder in paths(tmp_path).items():
+def test_each_part_goes_to_its_own_folder(written: Path) -> None:
+    check_all(written)
+    for name, folder in paths(written).items():
         assert sorted(each.name for each in folder.glob("batch_id=*")) == ["batch_id=0", "batch_id=1", "batch_id=2"]
         assert pq.read_table(folder).column_names[:-1] == getattr(EXPECTED, name).column_names
 
 
-def test_spark_reads_what_was_written_as_one_table(joined: Any, spark: SparkSession, tmp_path: Path) -> None:
-    run(joined, tmp_path, results=str(tmp_path / "results"))
-    frame = spark.read.parquet(str(tmp_path / "results"))
-    assert frame.columns == [*joined.results.columns, BATCH_ID]
-    assert rows_of(frame.drop(BATCH_ID).toArrow()) == rows_of(EXPECTED.results)
+def test_spark_reads_what_was_written_as_one_table(joined: Any, written: Path, spark: SparkSession) -> None:
+    for name, folder in paths(written).items():
+        frame = spark.read.parquet(str(folder))
+        assert frame.drop(BATCH_ID).dtypes == getattr(joined, name).dtypes
+        assert rows_of(frame.drop(BATCH_ID).toArrow()) == read(folder)
 
 
-def test_a_batch_that_is_repeated_replaces_what_it_wrote(joined: Any, tmp_path: Path) -> None:
-    run(joined, tmp_path, **paths(tmp_path))
+def test_a_batch_that_is_repeated_replaces_what_it_wrote(joined: Any, written: Path, tmp_path: Path) -> None:
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     for file in (tmp_path / "checkpoint" / "commits").glob("*2*"):  # as if Spark had died before the commit
         file.unlink()
     stale = tmp_path / "results" / "batch_id=2" / "part-of-an-attempt.parquet"
@@ -127,55 +127,49 @@ def fails_once(folder: Path) -> Callable[[DataFrame, int], None]:
 
 
 def test_a_sink_that_fails_after_another_has_written_leaves_no_row_twice(joined: Any, tmp_path: Path) -> None:
-    sinks = paths(tmp_path) | {"rejected": fails_once(tmp_path)}
+    sinks = {"results": tmp_path / "results", "rejected": fails_once(tmp_path)}
     with pytest.raises(StreamingQueryException, match="no space left"):
         run(joined, tmp_path, **sinks)
     assert (tmp_path / "results" / "batch_id=1").exists()
     run(joined, tmp_path, **sinks)
     assert read(tmp_path / "results") == rows_of(EXPECTED.results)
-    written = pa.concat_tables([pq.read_table(file) for file in sorted(tmp_path.glob("batch_*.parquet"))])
-    assert rows_of(written) == rows_of(EXPECTED.rejected)
+    rejected = pa.concat_tables([pq.read_table(file) for file in sorted(tmp_path.glob("batch_*.parquet"))])
+    assert rows_of(rejected) == rows_of(EXPECTED.rejected)
 
 
 def test_functions_need_not_read_what_they_are_given(joined: Any, tmp_path: Path) -> None:
-    seen: dict[str, list[int]] = {"results": [], "rejected": []}
+    counted, called = [], []
 
-    def lazy(rows: DataFrame, batch_id: int) -> None:
-        seen["rejected"].append(batch_id)
+    def count_twice(rows: DataFrame, batch_id: int) -> None:
+        counted.append((rows.count(), rows.count()))
 
-    def counts(rows: DataFrame, batch_id: int) -> None:
-        seen["results"].append(rows.count())
+    def do_nothing(rows: DataFrame, batch_id: int) -> None:
+        called.append(batch_id)
 
-    run(joined, tmp_path, results=counts, rejected=lazy)
-    assert sum(seen["results"]) == len(EXPECTED.results)
-    assert seen["rejected"] == [0, 1, 2]
+    run(joined, tmp_path, results=count_twice, rejected=do_nothing)
+    assert [one for one, _ in counted] == [two for _, two in counted]
+    assert sum(one for one, _ in counted) == len(EXPECTED.results)
+    assert called == [0, 1, 2]
 
 
-def test_a_folder_of_another_checkpoint_is_refused(joined: Any, tmp_path: Path) -> None:
-    run(joined, tmp_path, rejected=tmp_path / "rejected")
+def test_a_folder_of_another_checkpoint_is_refused(joined: Any, written: Path, tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="another checkpoint"):
-        write_to(joined, rejected=tmp_path / "rejected", checkpoint=tmp_path / "new")
-    assert read(tmp_path / "rejected") == rows_of(EXPECTED.rejected)
+        write_to(joined, results=tmp_path, rejected=written / "rejected", checkpoint=tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_work_is_refused(joined: Any, spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "c"
     with pytest.raises(StreamError, match="nothing to write"):
-        write_to(joined, checkpoint=tmp_path / "c")
+        write_to(joined, checkpoint=checkpoint)
     with pytest.raises(StreamError, match="same path"):
-        write_to(joined, results=tmp_path, rejected=f"{tmp_path}/", checkpoint=tmp_path / "c")
+        write_to(joined, results=tmp_path, rejected=f"{tmp_path}/", checkpoint=checkpoint)
     with pytest.raises(StreamError, match="not int"):
-        write_to(joined, results=7, checkpoint=tmp_path / "c")  # type: ignore[arg-type]
-    whole = pa.concat_tables(tables(AUCTION, AUCTIONS))
-    batch = spark.createDataFrame(whole.rename_columns(["item", "ts", BATCH_ID]))
-    with pytest.raises(StreamError, match="streaming"):
-        write_to(
-            declare(batch, batch.withColumnsRenamed({"ts": "at"}).selectExpr("*", "true closed")),
-            rejected=tmp_path,
-            checkpoint=tmp_path / "c",
-        )
+        write_to(joined, results=7, checkpoint=checkpoint)  # type: ignore[arg-type]
+    batch = spark.createDataFrame([(1, 0, True)], f"item LONG, {BATCH_ID} LONG, closed BOOLEAN")
+    not_streaming = declare(batch.withColumnRenamed(BATCH_ID, "ts"), batch.withColumnRenamed(BATCH_ID, "at"))
+    with pytest.raises(StreamError, match="for streaming"):
+        write_to(not_streaming, rejected=tmp_path, checkpoint=checkpoint)
+    taken = declare(batch.selectExpr("*", f"{BATCH_ID} AS ts"), batch.withColumnRenamed(BATCH_ID, "at"))
     with pytest.raises(ColumnError, match=BATCH_ID):
-        write_to(
-            declare(batch, batch.withColumnsRenamed({"ts": "at", BATCH_ID: "x"}).selectExpr("*", "true closed")),
-            results=tmp_path,
-            checkpoint=tmp_path / "c",
-        )
+        write_to(taken, results=tmp_path, checkpoint=checkpoint)

@@ -35,7 +35,7 @@ def reader_class(stream: Stream) -> type[Reader]:
 
 def is_join(data: Any) -> bool:
     """Whether this is what `pt.join` gives."""
-    return hasattr(data, "chain_source")
+    return hasattr(type(data), "chain_source")
 
 
 def chained_stream(

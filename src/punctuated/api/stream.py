@@ -74,7 +74,7 @@ def stream(
         >>> pt.stream(bids, name="B", key="item", time="at", punctuations=pt.when("closed")).spec.key
         ('item',)
     """
-    if hasattr(data, "chain_source"):
+    if hasattr(type(data), "chain_source"):  # of the type: a Connect DataFrame takes any name for a column
         from punctuated.api.chained import chained_stream  # it builds on this module
 
         refused = {"time": time, "punctuations": punctuations, "lateness": lateness, "max_ahead": max_ahead}

@@ -46,20 +46,15 @@ class StateLog:
         )
 
     def head(self) -> Head | None:
-        """The head, if there is a state at all."""
-        found = self._head.get()
+        """The head, if there is a state at all; a step asks once and hands it on."""
+        found = self._head.get() if self._head.exists() else None
         return None if found is None else Head(*found)
 
-    def token(self) -> str | None:
-        """The token of the last commit."""
-        head = self.head()
-        return None if head is None else head.token
-
-    def restore(self, query: Query, number: int) -> Bucket:
+    def restore(self, query: Query, number: int, found: Head | None) -> Bucket:
         """The bucket as it was committed, or an empty one."""
         driver = query.new_driver(number)
         groups = query.new_groups(driver) if query.grouping is not None else None
-        head = self.head() or Head(n_buckets=query.n_buckets)
+        head = found or Head(n_buckets=query.n_buckets)
         if head.n_buckets != query.n_buckets:
             raise SnapshotError(
                 f"the checkpoint was written with {head.n_buckets} buckets, the query has {query.n_buckets}; "
@@ -77,9 +72,9 @@ class StateLog:
             raise RuntimeError(f"entry {number} of a bucket's state is missing: the checkpoint is damaged")
         return bytes(found[0])
 
-    def append(self, bucket: Bucket, n_buckets: int, token: str) -> int:
-        """Save what has changed; returns how many bytes that took."""
-        head = self.head() or Head()
+    def append(self, bucket: Bucket, n_buckets: int, found: Head | None, token: str) -> int:
+        """Save what has changed since `found`; returns how many bytes that took."""
+        head = found or Head()
         starts_anew = head.stop == head.first or head.more_bytes > head.full_bytes + _SLACK
         if starts_anew:
             bucket.journal = Journal()

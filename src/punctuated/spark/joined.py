@@ -7,12 +7,13 @@ from functools import cached_property, reduce
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField
 
-from punctuated.errors import ColumnError, LateGroupsWarning, StreamError
+from punctuated.errors import AggregateError, ColumnError, LateGroupsWarning, StreamError
+from punctuated.join.chain import TEXTS, TIME
 from punctuated.join.columns import ResultColumns
 from punctuated.join.group_by import check_grouping
 from punctuated.model.aggregate import Aggregate
@@ -50,8 +51,9 @@ class SparkJoin:
     def __init__(self, inputs: tuple[Input, Input], query: Query) -> None:
         self._inputs, self._query = inputs, query
         self._streaming = _is_streaming(inputs)
-        if METRICS in query.result_schema.names:
-            raise ColumnError(f"the column name {METRICS!r} is taken; rename it in its input")
+        taken = {METRICS, TIME, *TEXTS} & set(query.result_schema.names)
+        if taken:
+            raise ColumnError(f"the column name {min(taken)!r} is taken; rename it in its input")
         if self._streaming:
             check_session(inputs[LEFT].frame.sparkSession)
 
@@ -125,7 +127,7 @@ class SparkJoin:
         """Groups, computed in a step of their own behind the join."""
         query = replace(self._query, view=View.GROUPS, grouping=grouping)
         pack = PackGroups(grouping.by, tuple(query.result_schema.names), query.n_buckets)
-        output = spark_schema(query.output_schema, {})
+        output = spark_schema(query.output_schema, self._known_fields(query))
         by_bucket = self.chain_source().mapInArrow(pack, GROUPS_DDL).groupBy("bucket")
         if self._streaming:
             grouped = by_bucket.transformWithStateInPandas(GroupStep(query), output, "append", "None")
@@ -140,7 +142,7 @@ class SparkJoin:
 
     def _view(self, view: View, grouping: Grouping | None = None) -> DataFrame:
         query = replace(self._query, view=view, grouping=grouping)
-        output = spark_schema(query.output_schema, self._known_fields)
+        output = spark_schema(query.output_schema, self._known_fields(query))
         by_bucket = self.packed().groupBy("bucket")
         if not self._streaming:
             return by_bucket.applyInArrow(batch_step(query), output).drop(METRICS)
@@ -159,11 +161,11 @@ class SparkJoin:
             reader, n = self._query.readers[side], self._query.n_buckets
             frame = self._inputs[side].frame
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
-            rows = self._stamped(frame if reader.stream.is_output else frame.select(columns))
+            rows = self._stamped(frame if reader.stream.is_output else frame.select(*map(quoted, columns)))
             frames.append(rows.mapInArrow(Pack(side, reader, n), PACKED_DDL))
             for frame, key, time in self._inputs[side].endings:
                 pack = Pack(side, reader, n, announced=(key, time))
-                frames.append(frame.select(*key, time).mapInArrow(pack, PACKED_DDL))
+                frames.append(frame.select(*map(quoted, [*key, time])).mapInArrow(pack, PACKED_DDL))
         return frames
 
     def _stamped(self, frame: DataFrame) -> DataFrame:
@@ -171,9 +173,15 @@ class SparkJoin:
         idle = any(stream.idle_after_us is not None for stream in self._query.spec.streams)
         return frame.withColumn(BATCH_US, unix_micros(current_timestamp())) if idle and self._streaming else frame
 
+    def _known_fields(self, query: Query) -> dict[str, StructField]:
+        """Columns of a view that come out as they came in, by the type that Spark gave them."""
+        if query.view in (View.PUNCTUATIONS, View.REJECTED):
+            return {}
+        known = self._result_fields
+        return known if query.grouping is None else {name: known[name] for name in query.grouping.by if name in known}
+
     @cached_property
-    def _known_fields(self) -> dict[str, StructField]:
-        """Result columns that come out as they came in, by the type that Spark gave them."""
+    def _result_fields(self) -> dict[str, StructField]:
         columns = ResultColumns.of(self._query.spec, self._query.schemas, self._query.key_types)
         known: dict[str, StructField] = {}
         for side in Side:
@@ -182,6 +190,11 @@ class SparkJoin:
                 shown: fields[name] for shown, name in zip(columns.shown(side), columns.payload[side], strict=True)
             }
         return known
+
+
+def quoted(name: str) -> Column:
+    """A column by its very name, dots included."""
+    return col(f"`{name.replace('`', '``')}`")
 
 
 def observed(stepped: DataFrame, name: str) -> DataFrame:
@@ -200,6 +213,8 @@ class SparkGrouping:
         """The groups with these aggregates; each comes out once, when it is final."""
         query = self._joined.query
         check_grouping(query.result_schema, self._by, aggregates)
+        if METRICS in aggregates:
+            raise AggregateError(f"the name {METRICS!r} is taken; give the aggregate another one")
         if set(query.spec.left.key) <= set(self._by):
             return self._joined.grouped(Grouping(self._by, aggregates))
         message = (

@@ -1,7 +1,8 @@
 """Metrics: what a join on Spark says about itself in the progress of its query, and where to send it.
 
 Every bucket reports once per micro-batch; the figures of a batch are their sums. Counters run from the start of the
-query and survive restarts with its state, so what one batch did is the difference to an earlier one.
+query and survive restarts with its state, so what one batch did is the difference to an earlier one. A query that
+joins the results of a join has metrics of each.
 
     spark.streams.addListener(MetricsListener(Lines(), JsonLines("join.jsonl"), Prometheus("join.prom")))
 
@@ -15,12 +16,13 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO
 
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
     QueryProgressEvent,
@@ -69,6 +71,7 @@ class JoinMetrics:
 
     query_id: str
     query_name: str | None
+    join: str  # the names of its streams if its results go into another join; of the last join, nothing
     batch_id: int
     timestamp: str  # when the batch began, as Spark writes it
     input_rows: int
@@ -94,8 +97,9 @@ class JoinMetrics:
         done = self.total if self.in_batch is None else self.in_batch
         counted = [f"{'' if self.in_batch is None else '+'}{getattr(done, name):,} {name}" for name in _SHOWN]
         more = [f"{getattr(done, name):,} {name}" for name in _SHOWN_IF_ANY if getattr(done, name)]
+        whose = f" of {self.join}" if self.join else ""
         return (
-            f"batch {self.batch_id}: {self.input_rows:,} rows in {self.batch_ms:,} ms; "
+            f"batch {self.batch_id}{whose}: {self.input_rows:,} rows in {self.batch_ms:,} ms; "
             f"state {self.state_left:,} + {self.state_right:,} tuples, {_size(self.bytes)}, "
             f"{_size(self.bytes_written)} written; {', '.join([*counted, *more])}; "
             f"cache {self.cache_hits} of {self.buckets}; "
@@ -108,26 +112,28 @@ _SHOWN_IF_ANY = ("unmatched", "evicted", "dropped", "rejected", "null_keys", "pu
 
 
 def metrics_of(
-    progress: Mapping[str, Any] | None, earlier: JoinMetrics | None = None, name: str = OBSERVED
+    progress: Mapping[str, Any] | None, earlier: JoinMetrics | None = None, join: str | None = None
 ) -> JoinMetrics | None:
     """The metrics in a query's progress; None if it has none: it belongs to another query, or no object came.
 
     Args:
         progress: `query.lastProgress`, one of `query.recentProgress`, `event.progress` of a listener, or its JSON.
         earlier: Metrics of an earlier batch of the same query, for `in_batch`.
-        name: Which observed metrics are meant.
+        join: Which of several joins is meant, see `joins_in`; by default the last.
 
     Example:
-        >>> buckets = ['{"state_left": 2, "results": 5, "cache_hits": 1}', '{"state_left": 1, "results": 7}']
+        >>> buckets = ['{"bucket": 0, "state_left": 2, "results": 5, "cache_hits": 1}', '{"bucket": 1, "results": 7}']
         >>> progress = {"id": "q", "batchId": 0, "observedMetrics": {"punctuated": {"buckets": buckets}}}
         >>> now = metrics_of(progress)
         >>> now.state_left, now.total.results, now.in_batch.results, now.cache_hits, now.cache_misses
-        (3, 12, 12, 1, 1)
+        (2, 12, 12, 1, 1)
     """
-    observed = (progress or {}).get("observedMetrics") or {}
-    row = observed.get(name)
-    buckets: list[dict[str, int]] = [json.loads(text) for text in row["buckets"] or ()] if row is not None else []
-    if progress is None or not buckets:
+    found = joins_in(progress)
+    if progress is None or not found or join not in (None, *found):
+        return None
+    join = found[0] if join is None else join
+    buckets = _buckets(progress["observedMetrics"][f"{OBSERVED} {join}".strip()])
+    if not buckets:
         return None
     total = Counters(**{each: _sum(buckets, each) for each in COUNTERS})
     before = Counters() if progress["batchId"] == 0 else earlier.total if earlier is not None else None
@@ -135,6 +141,7 @@ def metrics_of(
     return JoinMetrics(
         query_id=str(progress["id"]),
         query_name=progress.get("name"),
+        join=join,
         batch_id=int(progress["batchId"]),
         timestamp=str(progress.get("timestamp") or ""),
         input_rows=int(progress.get("numInputRows") or 0),
@@ -153,14 +160,33 @@ def metrics_of(
     )
 
 
-def history(progresses: Iterable[Mapping[str, Any]], name: str = OBSERVED) -> list[JoinMetrics]:
+def joins_in(progress: Mapping[str, Any] | None) -> list[str]:
+    """The joins that a progress has metrics of, the last one first."""
+    observed = (progress or {}).get("observedMetrics") or {}
+    return sorted(name.removeprefix(OBSERVED).strip() for name in observed if name.split(" ")[0] == OBSERVED)
+
+
+def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) -> list[JoinMetrics]:
     """The metrics of consecutive batches, such as `query.recentProgress`; the first may lack `in_batch`."""
     found: list[JoinMetrics] = []
     for progress in progresses:
-        metrics = metrics_of(progress, found[-1] if found else None, name)
+        metrics = metrics_of(progress, found[-1] if found else None, join)
         if metrics is not None:
             found.append(metrics)
     return found
+
+
+def _buckets(row: Any) -> list[dict[str, int]]:
+    """What each bucket said; the last word counts, for a batch that runs twice says everything twice.
+
+    A progress that is asked for over Spark Connect has the row as `values` and `schema`.
+    """
+    observed = row.asDict() if isinstance(row, Row) else dict(row)
+    if "schema" in observed:
+        names = [each["name"] for each in observed["schema"]["fields"]]
+        observed = dict(zip(names, observed["values"], strict=True))
+    said = [json.loads(text) for text in observed["buckets"] or ()]
+    return list({each["bucket"]: each for each in said}.values())
 
 
 def _sum(buckets: list[dict[str, int]], name: str) -> int:
@@ -206,6 +232,22 @@ class Exporter:
         """A query is over, by itself, stopped or failed."""
 
 
+class Call(Exporter):
+    """Calls a function with the metrics, and another one with the id of a query that is over."""
+
+    def __init__(self, function: Callable[[JoinMetrics], None], ended: Callable[[str], None] | None = None) -> None:
+        self._function, self._ended = function, ended
+
+    def export(self, metrics: JoinMetrics) -> None:
+        """Call the first."""
+        self._function(metrics)
+
+    def ended(self, query_id: str) -> None:
+        """Call the second."""
+        if self._ended is not None:
+            self._ended(query_id)
+
+
 class Lines(Exporter):
     """One line per batch, to standard output or another file that is open."""
 
@@ -248,19 +290,19 @@ class Prometheus(Exporter):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
-        self._latest: dict[str, JoinMetrics] = {}
+        self._latest: dict[tuple[str, str], JoinMetrics] = {}
         self._active: set[str] = set()
 
     def export(self, metrics: JoinMetrics) -> None:
         """Replace the file."""
-        self._latest[metrics.query_id] = metrics
+        self._latest[metrics.query_id, metrics.join] = metrics
         self._active.add(metrics.query_id)
         self._write()
 
     def ended(self, query_id: str) -> None:
         """Keep the last figures, but say that the query is over."""
         self._active.discard(query_id)
-        if query_id in self._latest:
+        if any(query_id == known for known, _ in self._latest):
             self._write()
 
     def _write(self) -> None:
@@ -349,7 +391,7 @@ def prometheus_text(latest: Iterable[JoinMetrics], active: Iterable[str] = ()) -
 
 
 def _labels(metrics: JoinMetrics, more: Mapping[str, str]) -> str:
-    labels = {"query": metrics.query_name or "", "query_id": metrics.query_id} | dict(more)
+    labels = {"query": metrics.query_name or "", "query_id": metrics.query_id, "join": metrics.join} | dict(more)
     return ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
 
 
@@ -370,31 +412,38 @@ class MetricsListener(StreamingQueryListener):
 
     def __init__(self, *exporters: Exporter) -> None:
         self._exporters = exporters or (Lines(),)
-        self._earlier: dict[str, JoinMetrics] = {}
+        self._earlier: dict[tuple[str, str], JoinMetrics] = {}
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802, the name is Spark's
         """Nothing is known yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
         """A batch is done."""
-        metrics = metrics_of(event.progress, self._earlier.get(str(event.progress.id)))
-        if metrics is not None:
-            self._earlier[metrics.query_id] = metrics
-            self._tell(lambda exporter: exporter.export(metrics))
+        for join in joins_in(event.progress):
+            known = str(event.progress.id), join
+            metrics = metrics_of(event.progress, self._earlier.get(known), join)
+            if metrics is not None:
+                self._earlier[known] = metrics
+                for exporter in self._exporters:
+                    with _failures_logged(exporter):
+                        exporter.export(metrics)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
         """Nothing came."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         """A query is over."""
-        self._tell(lambda exporter: exporter.ended(str(event.id)))
-
-    def _tell(self, what: Callable[[Exporter], None]) -> None:
         for exporter in self._exporters:
-            try:
-                what(exporter)
-            except Exception:
-                _LOG.warning("metrics could not be exported by %s", type(exporter).__name__, exc_info=True)
+            with _failures_logged(exporter):
+                exporter.ended(str(event.id))
+
+
+@contextmanager
+def _failures_logged(exporter: Exporter) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        _LOG.warning("metrics could not be exported by %s", type(exporter).__name__, exc_info=True)
 
 
 def session_with(name: str, settings: Mapping[str, str], master: str = "local[2]") -> SparkSession:

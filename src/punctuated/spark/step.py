@@ -16,7 +16,7 @@ from punctuated.join.idle import release_idle
 from punctuated.join.shares import batch_time, read_shares
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_ids import bucket_ids
-from punctuated.spark.bucket_state import Bucket, StateLog
+from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
 from punctuated.spark.emit import as_frames, metrics_frame, view_tables
 from punctuated.spark.query import Query
@@ -40,7 +40,8 @@ class JoinStep(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket."""
         number = bucket_ids().index(int(key[0]))
-        bucket, hit = self._open(number)
+        head = self._log.head()
+        bucket, hit = self._open(number, head)
         blobs, passed_on = _sorted(rows)
         left, right = (read_shares(self._query.schemas[side], blobs[side]) for side in Side)
         now = batch_time([*blobs[LEFT][:1], *blobs[RIGHT][:1]])
@@ -49,16 +50,15 @@ class JoinStep(StatefulProcessor):
         batch = bucket.driver.process(left, right)
         tables = view_tables(self._query, bucket, batch, passed_on)
         token = os.urandom(16).hex()
-        written = self._log.append(bucket, self._query.n_buckets, token)
+        written = self._log.append(bucket, self._query.n_buckets, head, token)
         for table in tables:
             yield from as_frames(table, self._query.output_schema)
         yield metrics_frame(self._query.output_schema, _metrics(number, bucket, hit, written))
         CACHE.put((self._query.identity, number), token, bucket)
 
-    def _open(self, number: int) -> tuple[Bucket, bool]:
-        token = self._log.token()
-        cached = CACHE.take((self._query.identity, number), token) if token is not None else None
-        return (cached, True) if cached is not None else (self._log.restore(self._query, number), False)
+    def _open(self, number: int, head: Head | None) -> tuple[Bucket, bool]:
+        cached = CACHE.take((self._query.identity, number), head.token) if head is not None else None
+        return (cached, True) if cached is not None else (self._log.restore(self._query, number, head), False)
 
     def close(self) -> None:
         """Nothing to close: the cache outlives the step."""

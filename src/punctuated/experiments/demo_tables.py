@@ -1,0 +1,143 @@
+"""The demo without Spark: its streams, and the same join over tables in this process."""
+
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import punctuated as pt
+from punctuated.experiments.demo_view import Reading, View
+from punctuated.experiments.run import SECOND_US, Prepared, prepare
+from punctuated.join.buckets import spread
+from punctuated.join.counters import current_counts
+from punctuated.join.driver import JoinDriver
+from punctuated.join.group_by import GroupBy
+from punctuated.join.journal import Journal, restore
+from punctuated.join.output import BatchResult
+from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.times import to_microseconds
+
+WINDOW = "10 minutes"
+LOADING = "loading the join (the first time on a machine it is compiled: 20 to 30 s)"
+REPLAY_S = 12.0  # on a terminal: so that there is something to watch
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Both streams, cut into batches of the same span of time."""
+
+    opened: list[pa.Table]
+    offered: list[pa.Table]
+    step_s: float
+
+    def prepared(self, aware: bool) -> Prepared:
+        """The join over tables."""
+        return prepare(*declare(self.opened, self.offered, aware), "pwjoin" if aware else "wjoin")
+
+
+def make_streams(auctions: int, batches: int) -> Streams:
+    """Auctions and bids up to the last opening; the streams would go on."""
+    opened, offered = pt.streams.auctions(auctions, seed=1)
+    step_us = int(to_microseconds(opened["opened_at"], "opened_at")[-1]) // batches + 1
+    return Streams(
+        _cut(opened, "opened_at", step_us, batches), _cut(offered, "bid_at", step_us, batches), step_us / SECOND_US
+    )
+
+
+def _cut(table: pa.Table, column: str, step_us: int, batches: int) -> list[pa.Table]:
+    edges = np.searchsorted(to_microseconds(table[column], column), np.arange(batches + 1) * step_us).tolist()
+    return [table.slice(first, last - first) for first, last in pairwise(edges)]
+
+
+def declare(opened: Any, offered: Any, aware: bool) -> tuple[pt.Stream, pt.Stream]:
+    """Both streams, with or without what they promise."""
+    left = pt.stream(
+        opened,
+        name="Auction",
+        key="item_id",
+        time="opened_at",
+        window=WINDOW,
+        punctuations=pt.unique() if aware else None,
+    )
+    right = pt.stream(
+        offered, name="Bid", key="item_id", time="bid_at", punctuations=pt.when("closed") if aware else None
+    )
+    return left, right
+
+
+# The join over tables
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Where the join with punctuations stands after a batch, how long that took, and an auction that it finished."""
+
+    batch: int
+    reading: Reading
+    ms: float
+    latest: tuple[int, int] | None = None  # item and its number of bids
+
+
+class TableQuery:
+    """`SELECT item_id, count(*) … GROUP BY item_id` over one join of tables."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared = prepared
+        self.driver: JoinDriver = prepared.driver()
+        schema, key = self.driver.columns.schema, prepared.spec.left.key
+        self._groups = GroupBy(schema, ["item_id"], key, {"bids": pt.count()}, self.driver.codec)
+        self._done, self._final = 0, 0
+        self.latest: tuple[int, int] | None = None
+
+    def up_to(self, batch: int) -> Reading:
+        """Process all batches up to this one."""
+        for left, right in self._prepared.batches[self._done : batch + 1]:
+            self._take(self.driver.process(left, right))
+        self._done = max(self._done, batch + 1)
+        counts = current_counts(self.driver.state, self.driver.memory.forgotten)
+        return Reading(
+            tuples=counts["tuples_left"] + counts["tuples_right"],
+            results=counts["results"],
+            final=self._final,
+            auctions_in_state=counts["state_left"],
+            bids_in_state=counts["state_right"],
+        )
+
+    def _take(self, batch: BatchResult) -> None:
+        groups = self._groups.process(batch)
+        self._final += len(groups)
+        self.latest = last_row(groups) or self.latest
+
+
+def last_row(groups: pa.Table) -> tuple[int, int] | None:
+    """Item and number of bids of the last group."""
+    return (groups["item_id"][-1].as_py(), groups["bids"][-1].as_py()) if len(groups) else None
+
+
+def on_tables(given: Streams, view: View) -> Generator[Measured]:
+    """The join with punctuations, in this process; on a terminal the streams are replayed over some seconds."""
+    with view.busy(LOADING):
+        load_kernels()
+    query, pause = TableQuery(given.prepared(aware=True)), REPLAY_S / len(given.opened) if view.is_live else 0.0
+    for batch in range(len(given.opened)):
+        start = time.perf_counter()
+        reading = query.up_to(batch)
+        took = time.perf_counter() - start
+        yield Measured(batch, reading, took * 1000, query.latest)
+        time.sleep(max(0.0, pause - took))
+
+
+def load_kernels() -> None:
+    """Run everything that is compiled on some auctions: the join, and what a step on Spark does around it."""
+    given = make_streams(2_000, 3)  # enough for a state to grow
+    for aware in (True, False):
+        prepared = given.prepared(aware)
+        query = TableQuery(prepared)
+        query.up_to(2)
+        restore(prepared.driver(), [Journal().write(query.driver)])
+        for side in (LEFT, RIGHT):
+            spread(prepared.spec.streams[side], prepared.batches[0][side], prepared.key_types, 2)
