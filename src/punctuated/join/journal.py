@@ -1,8 +1,8 @@
 """The journal: a driver's state as a sequence of entries, one per batch, that hold only what changed.
 
 The first entry of a journal holds everything. A restored driver goes on as if nothing had happened. Stored tuples are
-numbered in the order of arrival, so that an entry can name those that are gone; all else, which is bounded by the
-values that are open, is written anew.
+numbered in the order of arrival, so that an entry can name those that are gone; values, finished runs and timers are
+written as changes by their key; the few things that are left are written anew.
 """
 
 import json
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from punctuated.join import fingerprint
 from punctuated.join.driver import JoinDriver
+from punctuated.join.keyed import apply, changes
 from punctuated.join.keys import NumberedKeys
 from punctuated.join.memory import Runs
 from punctuated.join.parts import Parts, from_ipc, pack_parts, to_ipc, unpack_parts
@@ -30,7 +31,11 @@ Ints = npt.NDArray[np.int64]
 _NO_INTS = np.empty(0, np.int64)
 _SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", "in_cluster", "cluster", "tuples", "punctuations")
 _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
-_TIMERS = ("pending", "deadlines", "clusters")
+_ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
+_TIMERS = (*_ORDERED, "clusters")
+_TIMER = np.dtype([("order", "i8"), ("time", "i8"), ("value", "i8")])
+_RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8"), ("touched", "i8")])
+_KEYED = {"values": lay.REMEMBERED, "runs": _RUN} | {f"{name}.{side}": _TIMER for name in _ORDERED for side in Side}
 
 
 class Journal:
@@ -40,6 +45,7 @@ class Journal:
         self._ids: list[Ints] = [_NO_INTS, _NO_INTS]
         self._matched: list[Ints] = [_NO_INTS, _NO_INTS]
         self._keys = 0, 0  # how many numbered keys are written, and of which numbering
+        self._records = {name: np.empty(0, dtype) for name, dtype in _KEYED.items()}
 
     def write(self, driver: JoinDriver) -> bytes:
         """What has changed since the last entry."""
@@ -48,6 +54,10 @@ class Journal:
             parts |= self._tuples(driver, side)
         if isinstance(driver.codec, NumberedKeys):
             parts |= self._numbered_keys(driver.codec)
+        for name, now in _keyed(driver).items():
+            changed, gone = changes(self._records[name], now)
+            parts |= {f"{name}.changed": changed.tobytes(), f"{name}.gone": gone.tobytes()}
+            self._records[name] = now
         return pack_parts(parts | _memory(driver))
 
     def _tuples(self, driver: JoinDriver, side: Side) -> Parts:
@@ -85,11 +95,15 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
     last: Parts | None = None
     keys: list[pa.Table] = []
     tuples = [_Tuples(driver.schemas[side]) for side in Side]
+    records = journal._records
     for entry in entries:
         last = unpack_parts(entry)
         fingerprint.check(_loads(last["fingerprint"]), expected)
         for side in Side:
             tuples[side].apply(last, side)
+        for name, dtype in _KEYED.items():
+            changed = np.frombuffer(last[f"{name}.changed"], dtype)
+            records[name] = apply(records[name], changed, _ints(last[f"{name}.gone"]))
         if "keys" in last:
             start = _loads(last["keys.start"])
             keys = [*keys, from_ipc(last["keys"])] if start else [from_ipc(last["keys"])]
@@ -98,7 +112,7 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
     if keys:
         driver.codec.encode(pa.concat_tables(keys).columns)
         journal._keys = sum(len(table) for table in keys), 0
-    _rebuild(driver, last, tuples)
+    _rebuild(driver, last, tuples, records)
     for side in Side:
         journal._ids[side], marks = driver.rows[side].live_ids(driver.state, side)
         journal._matched[side] = journal._ids[side][marks & lay.MATCHED != 0]
@@ -126,6 +140,36 @@ class _Tuples:
         return self._rows.combine_chunks()
 
 
+# What is written as changes by a key
+
+
+def _keyed(driver: JoinDriver) -> dict[str, lay.Records]:
+    """Values, finished runs and timers, ascending by their first field."""
+    runs = driver.memory.runs
+    finished = np.empty(len(runs), _RUN)
+    finished["low"], finished["high"], finished["flags"], finished["touched"] = (
+        runs.low,
+        runs.high,
+        runs.flags,
+        runs.touched,
+    )
+    keyed = {"values": np.sort(_remembered(driver), order="code"), "runs": finished}
+    for side in Side:
+        for name in _ORDERED:
+            keyed[f"{name}.{side}"] = np.sort(_timers(driver, name, side), order="order")
+    return keyed
+
+
+def _timers(driver: JoinDriver, name: str, side: Side) -> lay.Records:
+    """Timers with the codes of their values, their place in the order of setting first."""
+    state = driver.state
+    set_timers = getattr(state.arrays, name)[side][: int(state.sides[f"n_{name}"][side])]
+    timers = np.empty(set_timers.size, _TIMER)
+    timers["order"], timers["time"] = set_timers["order"], set_timers["time"]
+    timers["value"] = state.arrays.values["code"][set_timers["value"]]
+    return timers
+
+
 # What is written anew each time
 
 
@@ -136,18 +180,13 @@ def _memory(driver: JoinDriver) -> Parts:
     parts = {
         "sides": np.stack([arrays.sides[name] for name in _SIDE_KEPT]).tobytes(),
         "common": np.stack([arrays.common[name] for name in _COMMON_KEPT]).tobytes(),
-        "values": _remembered(driver).tobytes(),
-        "runs": np.stack([getattr(driver.memory.runs, name) for name in ("low", "high", "flags", "touched")]).tobytes(),
         "said": _json(_said(driver)),
         "standings": to_ipc(_standings(driver)),
         "done": codes[arrays.done[: int(common["n_done"])]].tobytes(),
         "queue": _queue(driver).tobytes(),
     }
     for side in Side:
-        for name in _TIMERS:
-            timers = getattr(arrays, name)[side][: int(state.sides[f"n_{name}"][side])].copy()
-            timers["value"] = codes[timers["value"]]
-            parts[f"{name}.{side}"] = np.sort(timers, order=["time", "order"]).tobytes()
+        parts[f"clusters.{side}"] = _timers(driver, "clusters", side).tobytes()
         if state.sides["rows"][side]:
             parts[f"places.{side}"] = _places(driver, side).tobytes()
     return parts
@@ -224,11 +263,9 @@ def _standings(driver: JoinDriver) -> pa.Table:
 # The way back
 
 
-def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples]) -> None:
-    state = driver.state
-    remembered = np.frombuffer(parts["values"], lay.REMEMBERED)
-    runs = _ints(parts["runs"]).reshape(4, -1)
-    driver.memory.runs = Runs(*(row.copy() for row in runs))
+def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples], records: dict[str, lay.Records]) -> None:
+    state, remembered = driver.state, records["values"]
+    driver.memory.runs = Runs(*(records["runs"][name].copy() for name in ("low", "high", "flags", "touched")))
     _restore_said(driver, _loads(parts["said"]))
     for side, row in zip(Side, zip(*from_ipc(parts["standings"]).to_pydict().values(), strict=True), strict=True):
         driver.clusters[side] = None if row[0] is None else (row[0], row[1:])
@@ -238,10 +275,10 @@ def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples]) -> Non
         restore_values(state.arrays, remembered)
     for side in Side:
         _restore_tuples(driver, tuples[side], places[side], side)
-    for part, kept, records in (("sides", _SIDE_KEPT, state.sides), ("common", _COMMON_KEPT, state.common)):
+    for part, kept, fields in (("sides", _SIDE_KEPT, state.sides), ("common", _COMMON_KEPT, state.common)):
         for name, saved in zip(kept, _ints(parts[part]).reshape(len(kept), -1), strict=True):
-            records[name] = saved
-    _restore_timers(driver, parts)
+            fields[name] = saved
+    _restore_timers(driver, parts, records)
     driver.refresh_memory()
 
 
@@ -273,17 +310,19 @@ def _restore_tuples(driver: JoinDriver, tuples: _Tuples, places: lay.Records, si
     driver.rows[side].load(tuples.table(), tuples.ids, tuples.next_id)
 
 
-def _restore_timers(driver: JoinDriver, parts: Parts) -> None:
+def _restore_timers(driver: JoinDriver, parts: Parts, records: dict[str, lay.Records]) -> None:
     state = driver.state
-    saved = {name: [np.frombuffer(parts[f"{name}.{side}"], lay.TIMER) for side in Side] for name in _TIMERS}
+    saved = {name: [records[f"{name}.{side}"] for side in Side] for name in _ORDERED}
+    saved["clusters"] = [np.frombuffer(parts[f"clusters.{side}"], _TIMER) for side in Side]
     done, queue = _ints(parts["done"]), _ints(parts["queue"]).reshape(2, -1)
     state.quota = max(1, done.size, *(timers.size for each in saved.values() for timers in each))
     state.make_room()
     for name, sides in saved.items():
         for side in Side:
-            timers = sides[side].copy()
-            timers["value"] = find_values(state.arrays, np.ascontiguousarray(timers["value"]))
-            getattr(state.arrays, name)[side][: timers.size] = timers
+            timers = np.sort(sides[side], order=["time", "order"])  # a sorted array is a heap
+            heap = getattr(state.arrays, name)[side][: timers.size]
+            heap["time"], heap["order"] = timers["time"], timers["order"]
+            heap["value"] = find_values(state.arrays, np.ascontiguousarray(timers["value"]))
             state.sides[f"n_{name}"][side] = timers.size
     state.arrays.done[: done.size] = find_values(state.arrays, done)
     state.arrays.queue[: queue.shape[1]] = 2 * find_values(state.arrays, queue[0].copy()) + queue[1]
