@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -24,7 +24,7 @@ from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
 from punctuated.spark import bucket_state
-from punctuated.spark.cache import CACHE
+from punctuated.spark.cache import CACHE, WorkerCache
 from punctuated.spark.pack import Pack
 from punctuated.spark.query import METRICS, Grouping, Query, View
 from punctuated.testing import reference
@@ -37,6 +37,7 @@ from spark.spark_harness import (
     clear_cache,
     ends,
     is_spreadable,
+    known_bug,
     make_query,
     observe,
     pack_batch,
@@ -102,12 +103,57 @@ def test_steps_with_a_stale_cache_equal_the_oracle(case: Case, n: int, random: R
             if random.random() < 0.7:
                 CACHE.put((steps.query.identity, number), token, bucket)
         for number in range(n):
-            token = steps.token(number)
-            if token is not None and random.random() < 0.5:
-                kept.append((number, token, steps.restored(number)))
+            now = steps.token(number)
+            if now is not None and random.random() < 0.5:
+                kept.append((number, now, steps.restored(number)))
         return steps.run(pack_batch(steps.query, batch, random))
 
     check_steps(case, n, random, run)
+
+
+class Sized:
+    """Stands for a bucket of a given size, and counts how often it is asked for it."""
+
+    n_asked = 0
+
+    def __init__(self, nbytes: int) -> None:
+        self._nbytes = nbytes
+
+    @property
+    def driver(self) -> "Sized":
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        Sized.n_asked += 1
+        return self._nbytes
+
+
+def sized(nbytes: int) -> bucket_state.Bucket:
+    return cast(bucket_state.Bucket, Sized(nbytes))
+
+
+def test_a_full_cache_drops_what_was_used_least_recently() -> None:
+    kept = WorkerCache(largest=100)
+    for number in range(4):
+        kept.put(("query", number), "token", sized(30))
+    assert len(kept) == 3
+    assert kept.take(("query", 0), "token") is None
+    again = kept.take(("query", 1), "token")
+    assert again is not None
+    kept.put(("query", 1), "another token", again)
+    kept.put(("query", 4), "token", sized(30))
+    assert [kept.take(("query", number), "token") is not None for number in (2, 3, 4)] == [False, True, True]
+    kept.put(("query", 5), "token", sized(1000))
+    assert kept.take(("query", 5), "token") is not None  # the last one always stays
+
+
+@known_bug("every put asks all buckets for their size: seconds per micro-batch with hundreds of them")
+def test_a_cache_of_many_buckets_costs_little() -> None:
+    kept, Sized.n_asked = WorkerCache(), 0
+    for number in range(500):
+        kept.put(("query", number), "token", sized(1))
+    assert Sized.n_asked < 2_000
 
 
 # Attempts
@@ -263,6 +309,7 @@ def _rounded(group: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(round(value, 9) if isinstance(value, float) else value for value in group.values())
 
 
+@known_bug("GroupBy._covered returns early where bucket 0 alone lists the range")
 def test_a_range_ends_groups_in_every_bucket() -> None:
     everything = Punctuation(2, (Range(0, 100), WILDCARD, WILDCARD, WILDCARD))
     steps = Steps(make_query(SPEC, 4, View.GROUPS, Grouping(("k",), {"n": Aggregate("count")})))
@@ -273,22 +320,38 @@ def test_a_range_ends_groups_in_every_bucket() -> None:
 
 # Idle streams
 
+MINUTE = 60_000_000
+IDLE = replace(SPEC, how=JoinType.LEFT, right=replace(SPEC.right, idle_after_us=MINUTE))
 
-@pytest.mark.parametrize("seed", range(6))
-def test_an_idle_stream_is_released_whatever_the_order_of_blobs(seed: int) -> None:
+
+def left_results(rows: Output) -> list[int]:
+    return [row["k"] for row in rows if row["_kind"] == "result"]
+
+
+@pytest.mark.parametrize(
+    "endings_first",
+    [False, pytest.param(True, marks=known_bug("the step reads the time of the batch from the first blob only"))],
+)
+def test_an_idle_stream_is_released_whatever_the_order_of_blobs(endings_first: bool) -> None:
     """A separate stream of endings is no sign of life, and does not hide the time of the batch."""
-    minute = 60_000_000
-    steps = Steps(make_query(replace(SPEC, how=JoinType.LEFT, right=replace(SPEC.right, idle_after_us=minute)), 2))
     clear_cache()
-    unmatched = []
-    batches: list[Batch] = [
-        (rows_of([1], 0), rows_of([2], 0)),
-        ([*rows_of([3], 500), Punctuation(400, (Constant(9), *[WILDCARD] * 3), in_band=False)], []),
-    ]
-    for number, batch in enumerate(batches):
-        packed = pack_batch(steps.query, batch, Random(seed), batch_us=number * minute)
-        unmatched += [row["k"] for row in steps.run(packed) if row["_kind"] == "result"]
-    assert unmatched == [1]
+    steps = Steps(make_query(IDLE, 2))
+    steps.run(pack_batch(steps.query, (rows_of([1], 0), rows_of([2], 0)), batch_us=0))
+    later = [*rows_of([3], 500), Punctuation(400, (Constant(9), *[WILDCARD] * 3), in_band=False)]
+    packed = pack_batch(steps.query, (later, []), batch_us=MINUTE)
+    order = range(len(packed))[:: -1 if endings_first else 1]
+    assert left_results(steps.run(packed.take(pa.array(order)))) == [1]
+
+
+@known_bug("an idle stream follows tuples of the other one that are rejected as too far ahead")
+def test_an_idle_stream_does_not_follow_a_bad_clock() -> None:
+    clear_cache()
+    spec = replace(IDLE, left=replace(IDLE.left, max_ahead_us=10))
+    steps = Steps(make_query(spec, 2))
+    steps.run(pack_batch(steps.query, (rows_of([1], 0), rows_of([2], 0)), batch_us=0))
+    steps.run(pack_batch(steps.query, ([*rows_of([3], 5), *rows_of([4], 10**9)], []), batch_us=MINUTE))
+    rows = steps.run(pack_batch(steps.query, ([], rows_of([3], 7)), batch_us=MINUTE + 1))
+    assert left_results(rows) == [3]
 
 
 # A state and a query that do not fit
@@ -309,6 +372,8 @@ def with_window(span: int) -> JoinSpec:
 
 SOME = rows_of(range(20), 0), rows_of(range(20), 0)
 QUERY = make_query(SPEC, 2)
+UNCHECKED = known_bug("the fingerprint knows neither where nor the grouping")
+SUMMED = make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"s": Aggregate("sum", "v_left")}))
 GROUPED = make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"n": Aggregate("count")}))
 
 
@@ -321,10 +386,10 @@ GROUPED = make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"n": Aggregate("cou
         (QUERY, make_query(SPEC, 3), "buckets"),
         (QUERY, make_query(SPEC, 1), "buckets"),
         (make_query(SPEC, 1), QUERY, "buckets"),
-        (QUERY, replace(QUERY, where=pt.left("v") == pt.right("v")), "where"),
-        (QUERY, GROUPED, "group"),
-        (GROUPED, QUERY, "group"),
-        (GROUPED, make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"s": Aggregate("sum", "v_left")})), "group"),
+        pytest.param(QUERY, replace(QUERY, where=pt.left("v") == pt.right("v")), "where", marks=UNCHECKED),
+        pytest.param(QUERY, GROUPED, "group", marks=UNCHECKED),
+        pytest.param(GROUPED, QUERY, "group", marks=UNCHECKED),
+        pytest.param(GROUPED, SUMMED, "group", marks=UNCHECKED),
     ],
     ids=["window", "key", "algorithm", "more", "fewer", "one", "where", "grouped", "ungrouped", "regrouped"],
 )
@@ -356,22 +421,50 @@ def widened(query: Query, column: str) -> Query:
     return replace(query, spec=spec, readers=(left, right))
 
 
-@pytest.mark.parametrize(
-    "query",
-    [QUERY, GROUPED, make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"v": Aggregate("last", "v_left")}))],
-    ids=["rows", "groups", "ordered groups"],
-)
-@pytest.mark.parametrize(
-    "said", [(WILDCARD, WILDCARD, Constant(3), WILDCARD), (Constant(1), WILDCARD, WILDCARD, WILDCARD)]
-)
-def test_a_new_column_is_accepted(query: Query, said: tuple[Any, ...]) -> None:
-    punctuation = Punctuation(1, said)
-    steps, _ = restart(query, widened(query, "more"), ([*SOME[0], punctuation], SOME[1]))
-    reader = steps.query.readers[RIGHT]
-    table = pa.Table.from_pylist(
-        [{"k": 5, "ts": 3, "more": "new"}], schema=reader.schema.append(pa.field("pattern", pa.string()))
-    )
-    packed = pa.Table.from_batches(list(Pack(RIGHT, reader, 2)(iter(table.to_batches()))))
-    rows = [row for row in steps.run(packed) if row[METRICS] is None]
-    if query.view is View.ALL:
-        assert [(row["k"], row["more_left"], row["more_right"]) for row in rows] == [(5, None, "new")]
+def go_on_with_more(query: Query, *said: Punctuation) -> Output:
+    """What a query brings that has gained a column: a tuple of the right stream, and the end of both."""
+    steps, _ = restart(query, widened(query, "more"), ([*SOME[0], *said], SOME[1]))
+    rows: list[dict[str, Any]] = []
+    for side, text in ((RIGHT, None), (LEFT, "<*,*,*,*,*>"), (RIGHT, "<*,*,*,*,*>")):
+        reader = steps.query.readers[side]
+        row = {"ts": 3, "pattern": text} if text else {"k": 5, "ts": 3, "v": 3, "more": "new"}
+        table = pa.Table.from_pylist([row], schema=reader.schema.append(pa.field("pattern", pa.string())))
+        packed = pa.Table.from_batches(list(Pack(side, reader, 2)(iter(table.to_batches()))))
+        rows += [each for each in steps.run(packed) if each[METRICS] is None]
+    return rows
+
+
+def test_a_new_column_is_accepted() -> None:
+    rows = [row for row in go_on_with_more(QUERY) if row["_kind"] == "result"]
+    assert [(row["k"], row["more_left"], row["more_right"]) for row in rows] == [(5, None, "new")]
+    assert {row["k"]: row["n"] for row in go_on_with_more(GROUPED)} == {key: 1 + (key == 5) for key in range(20)}
+
+
+@known_bug("the text of a saved promise is read with the columns that the stream has now")
+def test_a_new_column_is_accepted_beside_a_promise() -> None:
+    rows = go_on_with_more(QUERY, Punctuation(1, (WILDCARD, WILDCARD, Constant(3), WILDCARD)))
+    assert sum(row["_kind"] == "result" for row in rows) == 1
+
+
+@known_bug("the first and last rows of open groups lack the column")
+def test_a_new_column_is_accepted_by_ordered_groups() -> None:
+    query = make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"last": Aggregate("last", "v_right")}))
+    assert {row["k"]: row["last"] for row in go_on_with_more(query)} == {key: 3 * (key == 5) for key in range(20)}
+
+
+# Corrupt rows
+
+
+@known_bug("places of malformed patterns are counted without the rows that have no time")
+def test_a_corrupt_row_is_shown_with_what_is_wrong_with_it() -> None:
+    reader = QUERY.readers[LEFT]
+    rows = [{"k": 1}, {"k": 2, "ts": 2}, {"ts": 3, "pattern": "<oops"}]
+    table = pa.Table.from_pylist(rows, schema=reader.schema.append(pa.field("pattern", pa.string())))
+    steps = Steps(QUERY)
+    clear_cache()
+    seen = steps.run(pa.Table.from_batches(list(Pack(LEFT, reader, 2)(iter(table.to_batches())))))
+    shown = [json.loads(row["_row"]) for row in seen if row["_kind"] == "rejected"]
+    assert [(each["row"]["k"], each["row"]["pattern"], each["error"][:11]) for each in shown] == [
+        (1, None, "its time is"),
+        (None, "<oops", "at position"),
+    ]

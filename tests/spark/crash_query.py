@@ -1,0 +1,73 @@
+"""An auction query that may be killed at any moment: `python crash_query.py FOLDER` begins, or goes on where it was.
+
+It reads FOLDER/auctions and FOLDER/bids, a file per micro-batch, and writes results and final groups to FOLDER/results
+and FOLDER/groups; their checkpoints are FOLDER/checkpoint/results and …/groups. It ends when all files are read.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+import punctuated as pt
+
+AUCTIONS = "item_id BIGINT, seller_id STRING, open_price DOUBLE, opened_at TIMESTAMP"
+BIDS = "item_id BIGINT, bidder_id STRING, bid_price DOUBLE, bid_at TIMESTAMP, closed BOOLEAN"
+AGGREGATES = {"n": pt.count(), "highest": pt.max("bid_price"), "first": pt.first("bidder_id")}
+BUCKETS = 4
+SETTINGS = {
+    "spark.driver.memory": "1g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+def auction_streams(auctions: Any, bids: Any) -> tuple[pt.Stream, pt.Stream]:
+    """Both streams as they are declared, over tables or DataFrames."""
+    return (
+        pt.stream(auctions, name="A", key="item_id", time="opened_at", window="10 minutes", punctuations=pt.unique()),
+        pt.stream(bids, name="B", key="item_id", time="bid_at", window="10 minutes", punctuations=pt.when("closed")),
+    )
+
+
+def join_files(spark: SparkSession, folder: Path) -> Any:
+    """The join over the files of a folder."""
+    reader = spark.readStream.option("maxFilesPerTrigger", 1).option("latestFirst", "false")
+    auctions, bids = (
+        reader.schema(schema).parquet(str(folder / name)) for name, schema in (("auctions", AUCTIONS), ("bids", BIDS))
+    )
+    return pt.join(*auction_streams(auctions, bids), buckets=BUCKETS)
+
+
+def start(frame: DataFrame, folder: Path, name: str) -> StreamingQuery:
+    """A query into a file sink."""
+    writer = frame.writeStream.option("checkpointLocation", str(folder / "checkpoint" / name))
+    return writer.trigger(availableNow=True).start(str(folder / name))
+
+
+def main(folder: Path) -> None:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2,4]").appName("crash-query")  # a task may fail three times
+    for setting in (SETTINGS | {"spark.local.dir": str(folder / "local")}).items():
+        builder = builder.config(*setting)
+    spark = pt.configure(builder.getOrCreate())
+    spark.sparkContext.setLogLevel("ERROR")
+    joined = join_files(spark, folder)
+    queries = [
+        start(joined.results, folder, "results"),
+        start(joined.group_by("item_id").agg(**AGGREGATES), folder, "groups"),
+    ]
+    for query in queries:
+        query.awaitTermination()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
