@@ -24,7 +24,6 @@ from pyspark.sql import SparkSession
 import punctuated as pt
 from punctuated.join.journal import Journal
 from punctuated.join.parts import from_ipc, unpack_parts
-from punctuated.kernels import layout as lay
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.pack import PACKED, Pack
@@ -118,7 +117,7 @@ def _command(pid: int) -> bytes:
 
 def run_disturbed(folder: Path, random: Random) -> Counter[str]:
     """Run the program to its end, and kill it on the way; returns what was killed, and how often it failed itself."""
-    victims = ["program", "worker"] * KILLS
+    victims = ["worker", "program"] * KILLS
     happened: Counter[str] = Counter()
     while happened["program"] + happened["worker"] + happened["failure"] <= 2 * KILLS:
         program = Program(folder)
@@ -197,10 +196,9 @@ def stored(spark: SparkSession, checkpoint: Path, query: Query) -> Steps:
 
 
 def described(bucket: Bucket) -> dict[str, Any]:
-    """What a bucket knows, in any order of its tables: tuples, punctuations, watermarks, counters, open groups."""
+    """All that a bucket knows: tuples, punctuations, timers, watermarks, counters, and open groups in any order."""
     parts = unpack_parts(Journal().write(bucket.driver))
     known = {name: data.to_pybytes() for name, data in parts.items() if not name.startswith("rows.")}
-    known["values"] = np.sort(np.frombuffer(known["values"], lay.REMEMBERED), order="code").tobytes()
     rows = {name: from_ipc(data).to_pylist() for name, data in parts.items() if name.startswith("rows.")}
     groups = {} if bucket.groups is None else unpack_parts(bucket.groups.save())
     return known | rows | {name: _sorted(from_ipc(data)) for name, data in groups.items()}

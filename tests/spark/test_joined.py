@@ -32,7 +32,6 @@ from spark.spark_harness import (
     endings_table,
     ends,
     in_band_table,
-    known_bug,
     observe,
     read_files,
     write_files,
@@ -221,7 +220,6 @@ def part_of_all(everything: pa.Table, view: str, names: Sequence[str]) -> pa.Tab
     return rows.select(sources).rename_columns(list(names))
 
 
-@known_bug("GroupBy._covered returns early where bucket 0 alone lists the range")
 def test_groups_of_a_streaming_join_equal_the_oracle_and_tables(running: dict[str, Running]) -> None:
     case = rich_case(JoinType.FULL)
     asked = {name: (each.function, each.column) for name, each in AGGREGATES.items()}
@@ -268,7 +266,6 @@ def test_a_batch_join_equals_tables(spark: SparkSession, tmp_path: Path) -> None
 # Corrupt records
 
 
-@known_bug("places of malformed patterns are counted without the rows that have no time")
 def test_corrupt_records_are_rejected_with_what_is_wrong(spark: SparkSession, tmp_path: Path) -> None:
     schema = pa.schema([("k", pa.int64()), ("ts", pa.int64()), ("v", pa.float64()), (PATTERN, pa.string())])
     rows = [

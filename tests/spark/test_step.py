@@ -148,7 +148,6 @@ def test_a_full_cache_drops_what_was_used_least_recently() -> None:
     assert kept.take(("query", 5), "token") is not None  # the last one always stays
 
 
-@known_bug("every put asks all buckets for their size: seconds per micro-batch with hundreds of them")
 def test_a_cache_of_many_buckets_costs_little() -> None:
     kept, Sized.n_asked = WorkerCache(), 0
     for number in range(500):
@@ -309,7 +308,6 @@ def _rounded(group: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(round(value, 9) if isinstance(value, float) else value for value in group.values())
 
 
-@known_bug("GroupBy._covered returns early where bucket 0 alone lists the range")
 def test_a_range_ends_groups_in_every_bucket() -> None:
     everything = Punctuation(2, (Range(0, 100), WILDCARD, WILDCARD, WILDCARD))
     steps = Steps(make_query(SPEC, 4, View.GROUPS, Grouping(("k",), {"n": Aggregate("count")})))
@@ -330,7 +328,7 @@ def left_results(rows: Output) -> list[int]:
 
 @pytest.mark.parametrize(
     "endings_first",
-    [False, pytest.param(True, marks=known_bug("the step reads the time of the batch from the first blob only"))],
+    [False, True],
 )
 def test_an_idle_stream_is_released_whatever_the_order_of_blobs(endings_first: bool) -> None:
     """A separate stream of endings is no sign of life, and does not hide the time of the batch."""
@@ -343,7 +341,6 @@ def test_an_idle_stream_is_released_whatever_the_order_of_blobs(endings_first: b
     assert left_results(steps.run(packed.take(pa.array(order)))) == [1]
 
 
-@known_bug("an idle stream follows tuples of the other one that are rejected as too far ahead")
 def test_an_idle_stream_does_not_follow_a_bad_clock() -> None:
     clear_cache()
     spec = replace(IDLE, left=replace(IDLE.left, max_ahead_us=10))
@@ -455,7 +452,6 @@ def test_a_new_column_is_accepted_by_ordered_groups() -> None:
 # Corrupt rows
 
 
-@known_bug("places of malformed patterns are counted without the rows that have no time")
 def test_a_corrupt_row_is_shown_with_what_is_wrong_with_it() -> None:
     reader = QUERY.readers[LEFT]
     rows = [{"k": 1}, {"k": 2, "ts": 2}, {"ts": 3, "pattern": "<oops"}]

@@ -120,13 +120,14 @@ class GroupBy:
         """Open groups whose join value an output punctuation of this batch has ended."""
         assert self._totals is not None
         covered = np.zeros(len(self._totals), np.bool_)
-        if not self._finishes or not batch.punctuations:
+        if not self._finishes:
             return covered
         columns = [self._totals[name] for name in self._key]
-        said = pa.concat_tables([table.select(self._key) for table in batch.punctuations])
-        ended, single = self._codec.encode(said.columns)
-        codes, valid = self._codec.encode(columns)
-        covered |= np.isin(codes, ended[single]) & valid
+        if batch.punctuations:
+            said = pa.concat_tables([table.select(self._key) for table in batch.punctuations])
+            ended, single = self._codec.encode(said.columns)
+            codes, valid = self._codec.encode(columns)
+            covered |= np.isin(codes, ended[single]) & valid
         for patterns in batch.ranges:
             covered |= match_columns(patterns, columns)
         return covered

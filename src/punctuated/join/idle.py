@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from punctuated.join.driver import JoinDriver
+from punctuated.join.tick import read_tick
 from punctuated.kernels.layout import NEVER
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD, Pattern, Range
@@ -33,9 +34,9 @@ def brings_objects(batch: StreamBatch) -> bool:
 
 
 def _moved_on(driver: JoinDriver, side: Side, ours: StreamBatch, other: StreamBatch) -> StreamBatch:
-    record, lateness = driver.state.sides[side.other], driver.spec.streams[side.other].lateness_us
-    brought = max(other.tick["high"].to_pylist()) if other.tick is not None and brings_objects(other) else NEVER
-    reached = max(int(record["watermark"]), brought - lateness)
+    record, theirs = driver.state.sides[side.other], driver.spec.streams[side.other]
+    brought = NEVER if other.tick is None else read_tick(theirs, other.tick, int(record["newest"])).newest
+    reached = max(int(record["watermark"]), brought - theirs.lateness_us)
     if reached <= int(driver.state.sides["watermark"][side]) or reached <= NEVER // 2:
         return ours
     stream = driver.spec.streams[side]

@@ -17,18 +17,25 @@ class WorkerCache:
 
     def __init__(self, largest: int = _LARGEST) -> None:
         self._largest = largest
-        self._kept: OrderedDict[Key, tuple[str, Bucket]] = OrderedDict()
+        self._kept: OrderedDict[Key, tuple[str, Bucket, int]] = OrderedDict()
+        self._bytes = 0
 
     def take(self, key: Key, token: str) -> Bucket | None:
         """The bucket as of that commit, if it is here; it leaves the cache."""
         found = self._kept.pop(key, None)
-        return found[1] if found is not None and found[0] == token else None
+        if found is None:
+            return None
+        self._bytes -= found[2]
+        return found[1] if found[0] == token else None
 
     def put(self, key: Key, token: str, bucket: Bucket) -> None:
         """Keep a bucket whose last row is out."""
-        self._kept[key] = token, bucket
-        while len(self._kept) > 1 and sum(b.driver.nbytes for _, b in self._kept.values()) > self._largest:
-            self._kept.popitem(last=False)
+        size = bucket.driver.nbytes
+        before = self._kept.pop(key, None)
+        self._bytes += size - (before[2] if before is not None else 0)
+        self._kept[key] = token, bucket, size
+        while len(self._kept) > 1 and self._bytes > self._largest:
+            self._bytes -= self._kept.popitem(last=False)[1][2]
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -89,5 +89,10 @@ def metrics_frame(schema: pa.Schema, metrics: str) -> pd.DataFrame:
 
 
 def _frame(columns: dict[str, pa.Array | pa.ChunkedArray]) -> pd.DataFrame:
-    frame: pd.DataFrame = pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)
+    frame: pd.DataFrame = pa.table(columns).to_pandas(types_mapper=_column_type)
     return frame
+
+
+def _column_type(dtype: pa.DataType) -> pd.ArrowDtype | None:
+    """Arrow memory; but PySpark walks through nested values one by one, and does not know pandas' own null."""
+    return None if pa.types.is_nested(dtype) else pd.ArrowDtype(dtype)

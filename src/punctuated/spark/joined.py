@@ -170,8 +170,9 @@ class SparkJoin:
 
     def _stamped(self, frame: DataFrame) -> DataFrame:
         """With Spark's time of the micro-batch beside each row, where the silence of a stream is measured."""
-        idle = any(stream.idle_after_us is not None for stream in self._query.spec.streams)
-        return frame.withColumn(BATCH_US, unix_micros(current_timestamp())) if idle and self._streaming else frame
+        if not (self._streaming and self._query.measures_silence):
+            return frame
+        return frame.withColumn(BATCH_US, unix_micros(current_timestamp()))
 
     def _known_fields(self, query: Query) -> dict[str, StructField]:
         """Columns of a view that come out as they came in, by the type that Spark gave them."""

@@ -38,12 +38,14 @@ class Pack:
     def _pack(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         batch_us = table[BATCH_US][0].as_py() if BATCH_US in table.column_names else None
         time = self.reader.stream.time if self.announced is None else self.announced[1]
-        faults = [(int(place), "its time is null") for place in np.flatnonzero(table[time].is_null())]
-        sound = table.filter(pc.is_valid(table[time])) if faults else table
-        batch = self._read(sound, faults)
+        timeless = [(int(place), "its time is null") for place in np.flatnonzero(table[time].is_null())]
+        sound = table.filter(pc.is_valid(table[time])) if timeless else table
+        malformed: list[tuple[int, str]] = []
+        batch = self._read(sound, malformed)
         shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets)
         yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares, batch_us), rejected=False)
-        rejected = [*self.reader.passed_on(table), *self._described(table, faults)]
+        corrupt = [*self._described(table, timeless), *self._described(sound, malformed)]
+        rejected = [*self.reader.passed_on(table), *corrupt]
         if rejected:
             yield self._blobs(bucket_ids()[:1], [json.dumps(rejected).encode()], rejected=True)
 

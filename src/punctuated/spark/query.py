@@ -60,6 +60,11 @@ class Query:
         return self.readers[LEFT].cast_schema, self.readers[RIGHT].cast_schema
 
     @property
+    def measures_silence(self) -> bool:
+        """Whether a stream is released after a while, so that Spark's time of the batch is needed."""
+        return any(stream.idle_after_us is not None for stream in self.spec.streams)
+
+    @property
     def key_types(self) -> tuple[pa.DataType, ...]:
         return self.readers[LEFT].types
 

@@ -44,7 +44,7 @@ class JoinStep(StatefulProcessor):
         bucket, hit = self._open(number, head)
         blobs, passed_on = _sorted(rows)
         left, right = (read_shares(self._query.schemas[side], blobs[side]) for side in Side)
-        now = batch_time([*blobs[LEFT][:1], *blobs[RIGHT][:1]])
+        now = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if self._query.measures_silence else None
         if now is not None:
             left, right = release_idle(bucket.driver, (left, right), now)
         batch = bucket.driver.process(left, right)
