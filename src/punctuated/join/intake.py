@@ -90,7 +90,8 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
     if stream.flag is not None:
-        last = _flags(rows[stream.flag]) & valid & ~ahead
+        last = _flagged(rows[stream.flag])
+        last = last[valid[last] & ~ahead[last]]
         punctuations.add(ts[last], codes[last], lay.END_VALUE)
     masks = (late, "late"), (ahead, "ahead")
     rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]
@@ -139,8 +140,8 @@ def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _flags(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    return np.asarray(pc.fill_null(column, False).to_numpy().astype(np.bool_))
+def _flagged(column: pa.ChunkedArray) -> Times:
+    return np.asarray(pc.indices_nonzero(column)).astype(np.int64)
 
 
 def said_times(stream: StreamSpec, batch: StreamBatch) -> Times:
