@@ -1,10 +1,65 @@
-"""Hypothesis: the same moderate number of examples every time; HYPOTHESIS_PROFILE=thorough for a long, random run."""
+"""Hypothesis: the same moderate number of examples every time; HYPOTHESIS_PROFILE=thorough for a long, random run.
+
+One local Spark session per test process, for those who ask for it.
+"""
 
 import os
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 checks = list(HealthCheck)
 settings.register_profile("default", max_examples=100, deadline=None, derandomize=True, suppress_health_check=checks)
 settings.register_profile("thorough", max_examples=5_000, deadline=None, suppress_health_check=checks)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+SPARK = {
+    "spark.driver.memory": "2g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.streaming.numRecentProgressUpdates": "100",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_chunk_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Workers share files within a test process only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PUNCTUATED_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+    """A session on two cores, stopped at the end of the run."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java 17 or newer; scripts/ensure_java.sh says how to get it")
+    from pyspark.sql import SparkSession
+
+    folder = tmp_path_factory.mktemp("spark")
+    builder = SparkSession.builder.master("local[2]").appName("punctuated-tests")
+    folders = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
+    for name, value in (SPARK | folders).items():
+        builder = builder.config(name, value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # otherwise workers take the first python3 on the PATH
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        session.stop()

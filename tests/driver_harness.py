@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from punctuated.join.driver import JoinDriver
+from punctuated.join.driver import ONLY_BUCKET, JoinDriver
 from punctuated.join.output import BatchResult, Where
+from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType
@@ -18,7 +19,7 @@ Continue = Callable[[JoinDriver], JoinDriver]
 
 
 def new_driver(
-    spec: JoinSpec, where: Where | None = None, hash_bits: int = 64, speaks_for_all: bool = True
+    spec: JoinSpec, where: Where | None = None, hash_bits: int = 64, place: BucketPlace = ONLY_BUCKET
 ) -> JoinDriver:
     schemas = stream_schema(spec.left), stream_schema(spec.right)
     return JoinDriver(
@@ -28,7 +29,7 @@ def new_driver(
         where=where,
         with_times=True,
         hash_bits=hash_bits,
-        speaks_for_all=speaks_for_all,
+        place=place,
     )
 
 

@@ -8,6 +8,7 @@ PUBLIC = [
     "ColumnError",
     "Join",
     "LateGroupsWarning",
+    "MemoryBudgetError",
     "PatternError",
     "PredicateError",
     "PromiseBroken",

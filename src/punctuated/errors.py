@@ -36,6 +36,10 @@ class SnapshotError(PunctuatedError, ValueError):
     """A saved state belongs to another query or another format."""
 
 
+class MemoryBudgetError(PunctuatedError, MemoryError):
+    """What a join must remember outgrows the memory that it was given."""
+
+
 class SessionError(PunctuatedError, RuntimeError):
     """A Spark session lacks settings; the message has the lines to set."""
 

@@ -12,6 +12,7 @@ from driver_harness import new_driver, observe
 from punctuated.join.buckets import bucket_numbers, spread
 from punctuated.join.shares import read_shares, write_shares
 from punctuated.model.batch import StreamBatch
+from punctuated.model.bucket import BucketPlace
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow
@@ -21,7 +22,7 @@ from punctuated.testing.tables import as_batch, stream_schema
 
 
 def run_in_buckets(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int) -> list[Observed]:
-    drivers = [new_driver(spec, speaks_for_all=bucket == 0) for bucket in range(n_buckets)]
+    drivers = [new_driver(spec, place=BucketPlace(bucket, n_buckets)) for bucket in range(n_buckets)]
     seen = []
     for batch in batches:
         shares = [spread(spec.streams[s], as_batch(spec.streams[s], batch[s]), [pa.int64()], n_buckets) for s in Side]

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +55,17 @@ def test_sums_survive_many_batches() -> None:
     by_key = [table.sort_by("item_id").to_pydict() for table in (whole, parts)]
     assert by_key[0]["n"] == by_key[1]["n"]
     assert by_key[0]["s"] == pytest.approx(by_key[1]["s"])
+
+
+def test_the_first_and_last_of_nested_columns_under_odd_names() -> None:
+    import punctuated as pt
+
+    rows = pa.table({".k": [1, 1, 1], "ts": [3, 1, 2], ".s": [{"x": [3]}, None, {"x": None}]})
+    ours = pt.stream([rows.slice(i, 1) for i in range(3)], name="A", key=".k", time="ts", window=10, lateness=10)
+    theirs = pt.stream(pa.table({".k": [1], "at": [3]}), name="B", key=".k", time="at", window=10)
+    with pytest.warns(pt.LateGroupsWarning):
+        groups = pt.join(ours, theirs).group_by(".k").agg(first=pt.first(".s"), last=pt.last(".s"))
+    assert groups.to_pylist() == [{".k": 1, "first": None, "last": {"x": [3]}}]
 
 
 def _streams(pt: Any, opened: list[Any], placed: list[Any]) -> tuple[Any, Any]:

@@ -14,7 +14,6 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import TimerValues
@@ -40,11 +39,6 @@ from punctuated.testing.strategies import Batch, Case, Object
 from punctuated.testing.tables import stream_schema
 
 PATTERN = "pattern"
-
-
-def known_bug(reason: str) -> pytest.MarkDecorator:
-    """For a test that waits for a fix in src; strict, so that the mark goes with the bug."""
-    return pytest.mark.xfail(reason=reason)
 
 
 Output = list[dict[str, Any]]
@@ -280,10 +274,10 @@ def _tuple(stream: StreamSpec, row: dict[str, Any], suffix: str) -> tuple[Any, .
 # Queries over files
 
 
-def write_files(folder: Path, batches: Sequence[pa.Table]) -> Path:
-    """One file per batch, in the order in which a file source takes them."""
-    folder.mkdir(parents=True)
-    for number, table in enumerate(batches):
+def write_files(folder: Path, batches: Sequence[pa.Table], first: int = 0) -> Path:
+    """One file per batch, in the order in which a file source takes them; `first` is the number of files there."""
+    folder.mkdir(parents=True, exist_ok=first > 0)
+    for number, table in enumerate(batches, first):
         path = folder / f"{number:05}.parquet"
         pq.write_table(table, path)
         os.utime(path, (1_600_000_000 + number, 1_600_000_000 + number))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from punctuated.api.stream import SparkStream, Stream, check_columns, parse_policy
+from punctuated.api.stream import SparkStream, Stream, check_columns, parse_policy, refuse_collated
 from punctuated.errors import StreamError
 from punctuated.join.chain import TIME, ChainReader, chain_schema
 from punctuated.join.reading import Reader
@@ -70,4 +70,5 @@ def chained_stream(
     frame = joined.chain_source()
     if frame is None:
         return ChainedStream(empty, spec, None, (), joined)
+    refuse_collated(spec.name, frame, keys)
     return SparkStream(empty, spec, None, (), frame)

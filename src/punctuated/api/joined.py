@@ -24,6 +24,7 @@ from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import Propagation, choose_algorithm
 from punctuated.model.predicate import Expression
 from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.size import parse_size
 from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JoinSpec, parse_join_type
 from punctuated.model.times import from_microseconds, to_microseconds
 from punctuated.model.window import Duration, parse_duration
@@ -45,6 +46,7 @@ def join(
     propagation: str | None = None,
     purge_threshold: int = 1,
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS,
+    bucket_memory: int | str | None = None,
     sample_every: Duration | None = None,
     buckets: int | None = None,
 ) -> Any:
@@ -64,6 +66,9 @@ def join(
             "none" for all.
         purge_threshold: How many punctuations are collected before a purge; 1 purges at once.
         max_punctuations: How many punctuations are remembered; the oldest are forgotten beyond that.
+        bucket_memory: The most that one bucket may remember, in bytes or as text ("2 GiB"); the join fails before it
+            takes more. On tables there is one bucket. By default there is no limit, but on Spark
+            half of what `spark.executor.pyspark.memory` leaves to a Python worker.
         sample_every: The step of event time at which `metrics` of tables are taken.
         buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
 
@@ -91,6 +96,7 @@ def join(
         algorithm=choose_algorithm(algorithm, propagation),
         purge_threshold=purge_threshold,
         max_punctuations=max_punctuations,
+        bucket_bytes=None if bucket_memory is None else parse_size(bucket_memory, "bucket_memory"),
     )
     if where is not None:
         _check_predicate(where, (left, right), names)

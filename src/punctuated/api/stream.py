@@ -115,6 +115,9 @@ def stream(
             raise StreamError(f"stream {shown!r} and its endings must both be tables or both be Spark DataFrames")
         _check_endings(shown, schema, keys, source)
     if is_frame(data):
+        refuse_collated(shown, data, keys)
+        for source in announced:
+            refuse_collated(f"endings of {shown}", source.data, source.key)
         return SparkStream(batches, spec, pattern_column, announced, data)
     return Stream(batches, spec, pattern_column, announced)
 
@@ -139,6 +142,13 @@ def _as_batches(data: Any) -> tuple[pa.Table, ...]:
         if table.schema != tables[0].schema:
             raise StreamError(f"the batches of a stream differ in their columns: {tables[0].schema} and {table.schema}")
     return tables
+
+
+def refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
+    """Raise if a key column of a DataFrame has a collation."""
+    from punctuated.spark.collations import refuse_collations
+
+    refuse_collations(frame.schema, key, f"stream {stream!r}: key", ColumnError)
 
 
 def _single(sources: Sequence[Source], kind: type[When] | type[RowsWith]) -> str | None:

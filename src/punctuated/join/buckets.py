@@ -37,11 +37,7 @@ def bucket_numbers(columns: Sequence[pa.ChunkedArray], n_buckets: int) -> Number
 
 def spread(stream: StreamSpec, batch: StreamBatch, types: Sequence[pa.DataType], n_buckets: int) -> list[StreamBatch]:
     """A batch of a stream, bucket by bucket; keys are of the common `types` already."""
-    ts = np.sort(to_microseconds(batch.rows[stream.time], stream.time))
-    order = np.argsort(to_microseconds(batch.rows[stream.time], stream.time), kind="stable")
-    tick = make_tick(
-        stream, batch.rows.take(pa.array(order)) if stream.clustered else batch.rows, ts, said_times(stream, batch)
-    )
+    tick = make_tick(stream, *_in_time(stream, batch.rows), said_times(stream, batch))
     rows = split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
     named = [p for p in batch.punctuations if _kind(stream, p) is Kind.VALUES]
     others = tuple(p for p in batch.punctuations if _kind(stream, p) is not Kind.VALUES)
@@ -52,6 +48,17 @@ def spread(stream: StreamSpec, batch: StreamBatch, types: Sequence[pa.DataType],
     ]
 
 
+def _in_time(stream: StreamSpec, rows: pa.Table) -> tuple[pa.Table, Numbers]:
+    """As many of the rows as a tick needs, by time, and their times."""
+    ts = to_microseconds(rows[stream.time], stream.time)
+    if stream.clustered:
+        order = np.argsort(ts, kind="stable")
+        return rows.take(pa.array(order)), ts[order]
+    if stream.max_ahead_us is None and ts.size:
+        return rows, np.array([ts.min(), ts.max()])
+    return rows, np.sort(ts)
+
+
 def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:
     return classify(punctuation.patterns, stream.columns, stream.key, stream.time)
 
@@ -60,8 +67,9 @@ def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
     """The rows of each bucket."""
     if n_buckets == 1:
         return [table]
-    sorted_table = table.take(pa.array(np.argsort(numbers, kind="stable")))
-    edges = np.searchsorted(np.sort(numbers), np.arange(n_buckets + 1))
+    short = numbers.astype(np.uint16)  # so that the sort is by counting
+    sorted_table = table.take(pa.array(np.argsort(short, kind="stable")))
+    edges = np.concatenate([[0], np.cumsum(np.bincount(short, minlength=n_buckets))])
     return [sorted_table.slice(low, high - low) for low, high in pairwise(edges.tolist())]
 
 

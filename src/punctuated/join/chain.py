@@ -13,12 +13,14 @@ import pyarrow.compute as pc
 
 from punctuated.join.output import BatchResult
 from punctuated.join.reading import Reader
+from punctuated.join.recast import recast
+from punctuated.join.widen import widen
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.batch import Endings, StreamBatch
 from punctuated.model.pattern import WILDCARD, Pattern, Range
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.times import from_microseconds, to_microseconds
+from punctuated.model.times import from_known_microseconds, from_microseconds, to_microseconds
 
 Ints = npt.NDArray[np.int64]
 TIME = "_ts"
@@ -60,10 +62,8 @@ def _table(schema: pa.Schema, kind: str, table: pa.Table, ts: Ints | None) -> pa
         known = from_microseconds(np.maximum(ts, -(2**60)), schema.field(TIME).type)
         given[TIME] = known
     elif TIME in given:
-        times = np.asarray(pc.fill_null(given[TIME], 0).combine_chunks())
-        given[TIME] = from_microseconds(times, schema.field(TIME).type)
-    columns = [given[f.name] if f.name in given else pa.nulls(len(table), f.type) for f in schema]
-    return pa.table(columns, schema=schema)
+        given[TIME] = from_known_microseconds(given[TIME], schema.field(TIME).type)
+    return widen(pa.table(given), schema)
 
 
 def is_end(table: pa.Table) -> bool:
@@ -78,7 +78,7 @@ class ChainReader(Reader):
     def read(self, table: pa.Table, corrupt: list[tuple[int, str]] | None = None) -> StreamBatch:
         """Results as tuples; punctuations, the watermark and the end as announced punctuations."""
         kinds = table["_kind"]
-        rows = table.filter(pc.equal(kinds, "result")).select(list(self.stream.columns)).cast(self.cast_schema)
+        rows = recast(table.filter(pc.equal(kinds, "result")).select(list(self.stream.columns)), self.cast_schema)
         said = table.filter(pc.equal(kinds, "punctuation"))
         told = table.filter(pc.equal(kinds, "watermark"))
         endings, ranges = self._endings(said)
@@ -98,7 +98,7 @@ class ChainReader(Reader):
         times = to_microseconds(said[TIME], TIME)
         is_range = said[self.stream.key[0]].is_null().to_numpy()
         single = said.filter(pa.array(~is_range))
-        keys = pa.table([single[n].cast(t) for n, t in zip(names, self.types, strict=True)], names)
+        keys = recast(single.select(names), pa.schema(list(zip(names, self.types, strict=True))))
         endings = (Endings(keys, pa.chunked_array([pa.array(times[~is_range])]), in_band=False),) if len(keys) else ()
         texts = said["_pattern"].to_pylist()
         places = np.flatnonzero(is_range).tolist()

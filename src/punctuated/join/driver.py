@@ -5,13 +5,14 @@ outlives the batch: rows, keys, and the memory of punctuations. It knows nothing
 table and a bucket of a cluster.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from punctuated.errors import PromiseBroken
+from punctuated.join.budget import Budget
 from punctuated.join.columns import ResultColumns
 from punctuated.join.counters import Samples
 from punctuated.join.intake import Intake, take_in
@@ -19,7 +20,7 @@ from punctuated.join.keys import NumberedKeys, key_codec
 from punctuated.join.memory import PunctuationMemory
 from punctuated.join.output import BatchResult, Collector, Where
 from punctuated.join.promises import Promise, broken
-from punctuated.join.range_endings import RangeEndings
+from punctuated.join.range_endings import OutputRange, RangeEndings
 from punctuated.join.rows import RowStore
 from punctuated.join.state import JoinState
 from punctuated.join.tick import Key, key_rank
@@ -30,11 +31,13 @@ from punctuated.kernels.merge import merge_order
 from punctuated.kernels.process import finish_batch, process_batch
 from punctuated.model.algorithm import Propagation
 from punctuated.model.batch import StreamBatch
+from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec
 
+ONLY_BUCKET = BucketPlace()
 _LARGEST_QUOTA = 1 << 15
 
 
@@ -51,36 +54,44 @@ class JoinDriver:
         with_times: bool = False,
         sample_us: int | None = None,
         hash_bits: int = 64,
-        speaks_for_all: bool = True,
+        place: BucketPlace = ONLY_BUCKET,
+        definition: Mapping[str, str] | None = None,
     ) -> None:
         """`schemas` are those of the tuples, keys already of `key_types`.
 
-        `with_times` asks for the time of each result, `sample_us` for metrics at this step of event time. Output ranges
-        are the same in all buckets of a join; only the one that `speaks_for_all` lists them.
+        `with_times` asks for the time of each result, `sample_us` for metrics at this step of event time. `place` says
+        which bucket of a join this is; output ranges are the same in all, and only the one that speaks for all lists
+        them. `definition` is what a saved state depends on beside `spec`, as text by name.
         """
         self.spec = spec
+        self.definition = dict(definition or {})
         self.codec = key_codec(key_types, hash_bits)
         self.columns = ResultColumns.of(spec, schemas, self.codec.types)
         self.schemas = schemas
         self.rows = RowStore(schemas[LEFT]), RowStore(schemas[RIGHT])
-        self.state = JoinState(spec, filtered=where is not None, hash_bits=hash_bits)
-        self.memory = PunctuationMemory(spec.max_punctuations, self.codec.merges)
+        self._budget = Budget(spec.bucket_bytes, str(place), lambda: self.nbytes)
+        self.state = JoinState(spec, self._budget.allow, filtered=where is not None, hash_bits=hash_bits)
+        self.memory = PunctuationMemory(spec.max_punctuations, place if self.codec.merges else None)
         self.ranges = RangeEndings(self.codec, spec.algorithm.propagation is not Propagation.NONE)
         self.promises: tuple[list[Promise], list[Promise]] = ([], [])
         self.clusters: list[tuple[int, Key] | None] = [None, None]  # where clustered streams stand
         self.last_seen: list[int | None] = [None, None]  # the engine's time of each stream's last batch
         self.samples = Samples(sample_us)
-        self._collector = Collector(spec, self.columns, self.codec, self.rows, where, with_times, speaks_for_all)
+        self._speaks_for_all = place.speaks_for_all
+        self._collector = Collector(spec, self.columns, self.codec, self.rows, where, with_times, place.speaks_for_all)
 
     def process(self, left: StreamBatch, right: StreamBatch) -> BatchResult:
         """One batch of both streams."""
         watermark = self.output_watermark
         intakes = self._take_in(LEFT, left), self._take_in(RIGHT, right)
         self._begin(intakes, watermark)
+        self._budget.allow(sum(intake.rows.nbytes for intake in intakes))
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
         order = merge_order(*inputs)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
         self._note_promises(intakes, order)
+        if not self._speaks_for_all:
+            self._leave_uncounted(intakes)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
             at = self._run(order, at, stop, intakes)
@@ -96,6 +107,10 @@ class JoinDriver:
             everything = Punctuation(known[0], (WILDCARD,) * len(self.spec.streams[side].columns))
             ends.append(StreamBatch(self.rows[side].schema.empty_table(), punctuations=(everything,)))
         return self.process(*ends)
+
+    def count_rejected(self, n: int) -> None:
+        """Rows were rejected before they came here."""
+        self.state.common["rejected"] += n
 
     @property
     def output_watermark(self) -> int:
@@ -130,6 +145,7 @@ class JoinDriver:
         if known or fresh:
             mask = broken(known, fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
             intake.objects.status[mask] |= lay.BROKEN
+        intake.close()
         return intake
 
     def _begin(self, intakes: tuple[Intake, Intake], watermark: int) -> None:
@@ -192,6 +208,12 @@ class JoinDriver:
                 columns = self.spec.streams[side].columns
                 self.promises[side].append(Promise(columns, said.patterns, said.ts, number, first_seq + place + 1))
 
+    def _leave_uncounted(self, intakes: tuple[Intake, Intake]) -> None:
+        """Punctuations that name no values come to all buckets, and are counted where one speaks for all."""
+        for side in Side:
+            in_all = intakes[side].objects.punctuation_kind != lay.END_VALUE
+            self.state.sides["punctuations"][side] -= np.count_nonzero(in_all)
+
     def _run(self, order: lay.Indices, at: int, stop: int, intakes: tuple[Intake, Intake]) -> int:
         """Let the loop run to `stop`, and do what it asks for on the way."""
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
@@ -241,12 +263,15 @@ class JoinDriver:
         intake = intakes[side]
         place = int(intake.objects.punctuation_code[int(reference) >> 2])
         self._grow()
-        self._collector.add_ranges(self.ranges.meet(side, intake.ranges[place], self.state))
-        self._remember_anew()
+        self._put_out(self.ranges.meet(side, intake.ranges[place], self.state))
 
     def _fire_range(self) -> None:
         self._grow()
-        self._collector.add_ranges(self.ranges.fire(self.state))
+        self._put_out(self.ranges.fire(self.state))
+
+    def _put_out(self, ranges: Sequence[OutputRange]) -> None:
+        self._collector.add_ranges(ranges)
+        self.state.common["punctuations_out"] += len(ranges) if self._speaks_for_all else 0
         self._remember_anew()
 
     # What outlives the batch

@@ -11,7 +11,7 @@ from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 
-FORMAT = 2
+FORMAT = 3
 Parts = dict[str, str | list[str]]
 
 
@@ -64,12 +64,3 @@ def _span(window: list[str]) -> int:
 
 def _show(part: str | list[str] | None) -> str:
     return part if isinstance(part, str) else "absent" if part is None else ", ".join(part)
-
-
-def widen(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Rows with nulls in the columns that were added since they were saved."""
-    if rows.schema.equals(schema):
-        return rows
-    known = set(rows.column_names)
-    columns = [rows[f.name] if f.name in known else pa.nulls(len(rows), f.type) for f in schema]
-    return pa.table(columns, schema=schema)

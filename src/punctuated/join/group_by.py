@@ -16,12 +16,13 @@ from punctuated.join.keys import KeyCodec
 from punctuated.join.output import BatchResult
 from punctuated.join.parts import from_ipc, pack_parts, to_ipc, unpack_parts
 from punctuated.join.pattern_match import match_columns
+from punctuated.join.widen import widen
 from punctuated.model.aggregate import Aggregate
 
 _VALID = pc.CountOptions(mode="only_valid")
 _STRICT = pc.ScalarAggregateOptions(min_count=1)
-_AS_IS = pc.ScalarAggregateOptions(skip_nulls=False)
 _TIME = "\0ts"  # cannot clash with a user's column
+Call = tuple[str | list[str], str, pc.FunctionOptions | None]  # columns, function, options
 
 
 class GroupBy:
@@ -74,9 +75,11 @@ class GroupBy:
         return pack_parts({name: to_ipc(table) for name, table in kept.items() if table is not None})
 
     def load(self, saved: bytes) -> None:
-        """Go on with the groups of `save`."""
+        """Go on with the groups of `save`; the results may have gained columns meanwhile."""
         kept = {name: from_ipc(data) for name, data in unpack_parts(saved).items()}
-        self._totals, self._earliest, self._latest = (kept.get(name) for name in ("totals", "earliest", "latest"))
+        self._totals = kept.pop("totals", None)
+        rows = {name: widen(table, self._schema) for name, table in kept.items()}
+        self._earliest, self._latest = rows.get("earliest"), rows.get("latest")
 
     # Accumulate
 
@@ -87,32 +90,25 @@ class GroupBy:
             timed = results.append_column(_TIME, pa.array(np.concatenate(batch.result_ts)))
             candidates = [table for table in (self._earliest, self._latest, timed) if table is not None]
             ordered = _by_time(pa.concat_tables([table.select(self._schema.names) for table in candidates]))
-            self._earliest, self._latest = self._pick(ordered, "first"), self._pick(ordered, "last")
+            firsts, lasts = _first_and_last(ordered, self._by)
+            self._earliest, self._latest = ordered.take(firsts), ordered.take(lasts)
 
     def _partial(self, results: pa.Table) -> pa.Table:
-        calls: list[tuple[object, ...]] = [([], "count_all")]
+        calls: list[Call] = [([], "count_all", None)]
         names = ["\0rows"]
         for name, each in self._aggregates.items():
             for function, suffix in _PARTS[each.function]:
                 if each.column is not None:
                     calls.append((each.column, function, _OPTIONS.get(function)))
                     names.append(_part(name, suffix))
-        table = pa.TableGroupBy(results, self._by, use_threads=False).aggregate(calls)
-        return table.rename_columns([*self._by, *names])
+        return _aggregate(results, self._by, calls).rename_columns([*self._by, *names])
 
     def _merge_totals(self, partial: pa.Table) -> pa.Table:
         if self._totals is None:
             return partial
         both = pa.concat_tables([self._totals, partial], promote_options="permissive")
-        calls = [(name, _merging(name), _STRICT) for name in partial.column_names[len(self._by) :]]
-        merged = pa.TableGroupBy(both, self._by, use_threads=False).aggregate(calls)
-        return merged.rename_columns(partial.column_names).cast(partial.schema)
-
-    def _pick(self, ordered: pa.Table, function: str) -> pa.Table:
-        others = [name for name in ordered.column_names if name not in self._by]
-        calls = [(name, function, _AS_IS) for name in others]
-        picked = pa.TableGroupBy(ordered, self._by, use_threads=False).aggregate(calls)
-        return picked.rename_columns([*self._by, *others])
+        calls: list[Call] = [(name, _merging(name), _STRICT) for name in partial.column_names[len(self._by) :]]
+        return _aggregate(both, self._by, calls).rename_columns(partial.column_names).cast(partial.schema)
 
     # Finish
 
@@ -186,6 +182,15 @@ _PARTS: dict[str, tuple[tuple[str, str], ...]] = {
 _OPTIONS = {"count": _VALID, "sum": _STRICT, "min": _STRICT, "max": _STRICT}
 
 
+def _aggregate(table: pa.Table, by: Sequence[str], calls: Sequence[Call]) -> pa.Table:
+    """Grouping columns, then a column per call. Arrow takes a name that begins with a dot for a path: hence numbers."""
+    places = {name: str(place) for place, name in enumerate(table.column_names)}
+    grouped = pa.TableGroupBy(table.rename_columns(list(places.values())), [places[n] for n in by], use_threads=False)
+    return grouped.aggregate(
+        [(places[target] if isinstance(target, str) else target, *rest) for target, *rest in calls]
+    )
+
+
 def _part(name: str, function: str) -> str:
     return f"{name}\0{function}"
 
@@ -203,12 +208,16 @@ def _by_time(table: pa.Table) -> pa.Table:
     return table.take(order)
 
 
+def _first_and_last(table: pa.Table, by: Sequence[str]) -> list[pa.ChunkedArray]:
+    """The first and the last place of each group."""
+    numbered = table.select(list(by)).append_column(_TIME, pa.array(np.arange(len(table))))
+    return list(_aggregate(numbered, by, [(_TIME, "min", None), (_TIME, "max", None)]).columns[-2:])
+
+
 def _places(wanted: pa.Table, source: pa.Table, by: list[str]) -> npt.NDArray[np.int64]:
     """Where in `source` the groups of `wanted` are; both have each group once."""
     stacked = pa.concat_tables([source.select(by), wanted.select(by)])
-    numbered = stacked.append_column(_TIME, pa.array(np.arange(len(stacked))))
-    firsts = pa.TableGroupBy(numbered, by, use_threads=False).aggregate([(_TIME, "min"), (_TIME, "max")])
-    low, high = (np.asarray(firsts[f"{_TIME}_{end}"]) for end in ("min", "max"))
+    low, high = map(np.asarray, _first_and_last(stacked, by))
     places = np.empty(len(wanted), np.int64)
     found = high >= len(source)
     places[high[found] - len(source)] = low[found]
@@ -217,6 +226,12 @@ def _places(wanted: pa.Table, source: pa.Table, by: list[str]) -> npt.NDArray[np
 
 def _in_order_of(totals: pa.Table, source: pa.Table, by: list[str], column: str) -> pa.ChunkedArray:
     return source[column].take(pa.array(_places(totals, source, by)))
+
+
+def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate]) -> str:
+    """What open groups depend on, as text; the order of columns does not count."""
+    calls = [f"{name} = {each.function}({each.column or ''})" for name, each in sorted(aggregates.items())]
+    return f"by {', '.join(sorted(by))}: {', '.join(calls)}"
 
 
 def check_grouping(schema: pa.Schema, by: Sequence[str], aggregates: Mapping[str, Aggregate]) -> None:
@@ -229,10 +244,22 @@ def check_grouping(schema: pa.Schema, by: Sequence[str], aggregates: Mapping[str
     for name in wanted:
         if name not in schema.names:
             raise AggregateError(f"the results have no column {name!r}; they have: {', '.join(schema.names)}")
+    for name in by:
+        if pa.types.is_nested(schema.field(name).type):
+            raise AggregateError(
+                f"group_by({name!r}): the column is of type {schema.field(name).type}; group by a field of it"
+            )
     for name, each in aggregates.items():
         if name in by:
             raise AggregateError(f"the aggregate {name!r} has the name of a grouping column; give it another one")
-        if each.function in ("sum", "mean") and each.column is not None:
-            dtype = schema.field(each.column).type
-            if not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)):
-                raise AggregateError(f"{each.function}({each.column!r}): the column is of type {dtype}, not a number")
+        if each.column is not None:
+            _check_aggregate(each, schema.field(each.column).type)
+
+
+def _check_aggregate(aggregate: Aggregate, dtype: pa.DataType) -> None:
+    call = f"{aggregate.function}({aggregate.column!r})"
+    if aggregate.function in ("min", "max") and pa.types.is_nested(dtype):
+        raise AggregateError(f"{call}: the column is of type {dtype}, which has no order")
+    is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
+    if aggregate.function in ("sum", "mean") and not is_number:
+        raise AggregateError(f"{call}: the column is of type {dtype}, not a number")

@@ -44,6 +44,13 @@ class Intake:
     ranges: list[RangeEnding]  # punctuation_code of a range points here
     promises: list[Punctuation]  # punctuations that end no value; punctuation_code points here too
 
+    def close(self) -> None:
+        """Make all arrays read-only, as those are that lie in Arrow memory, so that the loop is compiled once."""
+        views: list[Any] = [array.view() for array in self.objects]
+        for view in views:
+            view.flags.writeable = False
+        self.objects = lay.Objects(*views)
+
     @property
     def last_codes(self) -> Times:
         """The values that a clustered stream brings."""

@@ -7,6 +7,7 @@ written as changes by their key; the few things that are left are written anew.
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,11 @@ from punctuated.join.memory import Runs
 from punctuated.join.parts import Parts, from_ipc, pack_parts, to_ipc, unpack_parts
 from punctuated.join.promises import Promise
 from punctuated.join.range_endings import Known
+from punctuated.join.widen import widen
 from punctuated.kernels import layout as lay
-from punctuated.kernels.restore import find_values, missing, restore_nodes, restore_values
+from punctuated.kernels.differences import missing
+from punctuated.kernels.restore import find_values, restore_nodes, restore_values
+from punctuated.model.pattern import Wildcard
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.side import Side
 from punctuated.model.times import to_microseconds
@@ -49,7 +53,7 @@ class Journal:
 
     def write(self, driver: JoinDriver) -> bytes:
         """What has changed since the last entry."""
-        parts: Parts = {"fingerprint": _json(fingerprint.of(driver.spec, driver.schemas, driver.codec.types))}
+        parts: Parts = {"fingerprint": _json(_fingerprint(driver))}
         for side in Side:
             parts |= self._tuples(driver, side)
         if isinstance(driver.codec, NumberedKeys):
@@ -91,7 +95,7 @@ class Journal:
 def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
     """Bring a driver that was just made to where the entries end; returns the journal to go on with."""
     journal = Journal()
-    expected = fingerprint.of(driver.spec, driver.schemas, driver.codec.types)
+    expected = _fingerprint(driver)
     last: Parts | None = None
     keys: list[pa.Table] = []
     tuples = [_Tuples(driver.schemas[side]) for side in Side]
@@ -120,24 +124,37 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
 
 
 class _Tuples:
-    """Stored tuples of one side as entry follows entry."""
+    """Stored tuples of one side; entries are gathered, and what is gone is left out once, at the end."""
 
     def __init__(self, schema: pa.Schema) -> None:
-        self._schema, self._rows = schema, schema.empty_table()
-        self.ids, self.matched, self.next_id = _NO_INTS, _NO_INTS, 0
+        self._schema, self._rows = schema, [schema.empty_table()]
+        self._ids, self._gone, self._matched = [_NO_INTS], [_NO_INTS], [_NO_INTS]
+        self._lowest, self.next_id = 0, 0
 
     def apply(self, parts: Parts, side: Side) -> None:
-        fresh, gone = _ints(parts[f"ids.{side}"]), _ints(parts[f"gone.{side}"])
-        lowest, self.next_id = _loads(parts[f"lowest.{side}"])
-        self.matched = np.concatenate([self.matched, _ints(parts[f"matched.{side}"])])
-        kept = (self.ids >= lowest) & ~np.isin(self.ids, gone, assume_unique=True)
-        rows = self._rows if kept.all() else self._rows.filter(pa.array(kept))
-        added = [fingerprint.widen(from_ipc(parts[f"rows.{side}"]), self._schema)] if fresh.size else []
-        self._rows = pa.concat_tables([rows, *added])
-        self.ids = np.concatenate([self.ids[kept], fresh])
+        for name, kept in (("ids", self._ids), ("gone", self._gone), ("matched", self._matched)):
+            kept.append(_ints(parts[f"{name}.{side}"]))
+        self._lowest, self.next_id = _loads(parts[f"lowest.{side}"])
+        if self._ids[-1].size:
+            self._rows.append(widen(from_ipc(parts[f"rows.{side}"]), self._schema))
 
+    @property
+    def matched(self) -> Ints:
+        return np.concatenate(self._matched)
+
+    @cached_property
+    def ids(self) -> Ints:
+        return np.concatenate(self._ids)[self._kept]
+
+    @cached_property
     def table(self) -> pa.Table:
-        return self._rows.combine_chunks()
+        rows = pa.concat_tables(self._rows)
+        return (rows if self._kept.all() else rows.filter(pa.array(self._kept))).combine_chunks()
+
+    @cached_property
+    def _kept(self) -> npt.NDArray[np.bool_]:
+        ids = np.concatenate(self._ids)
+        return (ids >= self._lowest) & ~np.isin(ids, np.concatenate(self._gone), assume_unique=True)
 
 
 # What is written as changes by a key
@@ -153,17 +170,25 @@ def _keyed(driver: JoinDriver) -> dict[str, lay.Records]:
         runs.flags,
         runs.touched,
     )
-    keyed = {"values": np.sort(_remembered(driver), order="code"), "runs": finished}
+    keyed = {"values": _by_first(_remembered(driver)), "runs": finished}
     for side in Side:
         for name in _ORDERED:
-            keyed[f"{name}.{side}"] = np.sort(_timers(driver, name, side), order="order")
+            keyed[f"{name}.{side}"] = _by_first(_timers(driver, name, side))
     return keyed
+
+
+def _by_first(records: lay.Records) -> lay.Records:
+    first = records.dtype.names[0] if records.dtype.names is not None else ""
+    return np.asarray(records[np.argsort(records[first], kind="stable")])
 
 
 def _timers(driver: JoinDriver, name: str, side: Side) -> lay.Records:
     """Timers with the codes of their values, their place in the order of setting first."""
     state = driver.state
     set_timers = getattr(state.arrays, name)[side][: int(state.sides[f"n_{name}"][side])]
+    if name == "deadlines":  # those of settled values wait for nothing but their removal
+        flags = state.arrays.values["flags"][set_timers["value"]]
+        set_timers = set_timers[flags & ((lay.EFFECT << side) | lay.OUT) == lay.EFFECT << side]
     timers = np.empty(set_timers.size, _TIMER)
     timers["order"], timers["time"] = set_timers["order"], set_timers["time"]
     timers["value"] = state.arrays.values["code"][set_timers["value"]]
@@ -237,19 +262,20 @@ def _said(driver: JoinDriver) -> dict[str, Any]:
         name: [[print_patterns(known.patterns, key_types), known.ts, known.order, known.touched] for known in kept]
         for name, kept in driver.ranges.named_lists().items()
     }
-    promises = [
-        [
-            [print_patterns(each.patterns, _types(driver, side)), each.ts, each.order, each.touched]
-            for each in driver.promises[side]
-        ]
-        for side in Side
-    ]
+    promises = [[_promise(each, driver.schemas[side]) for each in driver.promises[side]] for side in Side]
     return {
         "ranges": ranges,
         "promises": promises,
         "forgotten": driver.memory.forgotten,
         "last_seen": driver.last_seen,
     }
+
+
+def _promise(promise: Promise, schema: pa.Schema) -> list[Any]:
+    """With the names of the columns that it restricts: the stream may gain others."""
+    said = {n: p for n, p in zip(promise.columns, promise.patterns, strict=True) if not isinstance(p, Wildcard)}
+    text = print_patterns(list(said.values()), [schema.field(name).type for name in said])
+    return [list(said), text, promise.ts, promise.order, promise.touched]
 
 
 def _standings(driver: JoinDriver) -> pa.Table:
@@ -285,7 +311,7 @@ def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples], record
 def _places_of(driver: JoinDriver, parts: Parts, tuples: _Tuples, side: Side) -> lay.Records:
     if f"places.{side}" in parts:
         return np.frombuffer(parts[f"places.{side}"], lay.PLACE)
-    rows, stream = tuples.table(), driver.spec.streams[side]
+    rows, stream = tuples.table, driver.spec.streams[side]
     places = np.zeros(len(rows), lay.PLACE)
     if len(rows):
         places["code"], _ = driver.codec.encode([rows[name] for name in stream.key])
@@ -307,7 +333,7 @@ def _restore_tuples(driver: JoinDriver, tuples: _Tuples, places: lay.Records, si
     )
     if driver.state.arrays.seq.size:
         driver.state.arrays.seq[driver.state.positions(side)] = places["seq"]
-    driver.rows[side].load(tuples.table(), tuples.ids, tuples.next_id)
+    driver.rows[side].load(tuples.table, tuples.ids, tuples.next_id)
 
 
 def _restore_timers(driver: JoinDriver, parts: Parts, records: dict[str, lay.Records]) -> None:
@@ -333,17 +359,17 @@ def _restore_said(driver: JoinDriver, saved: dict[str, Any]) -> None:
     for name, kept in driver.ranges.named_lists().items():
         kept[:] = [Known(parse_punctuation(text, driver.codec.types), *rest) for text, *rest in saved["ranges"][name]]
     for side in Side:
-        columns = driver.spec.streams[side].columns
+        schema = driver.schemas[side]
         driver.promises[side][:] = [
-            Promise(columns, parse_punctuation(text, _types(driver, side)), *rest)
-            for text, *rest in saved["promises"][side]
+            Promise(tuple(names), parse_punctuation(text, [schema.field(name).type for name in names]), *rest)
+            for names, text, *rest in saved["promises"][side]
         ]
     driver.memory.forgotten = saved["forgotten"]
     driver.last_seen = saved["last_seen"]
 
 
-def _types(driver: JoinDriver, side: Side) -> list[pa.DataType]:
-    return [driver.schemas[side].field(name).type for name in driver.spec.streams[side].columns]
+def _fingerprint(driver: JoinDriver) -> fingerprint.Parts:
+    return {**fingerprint.of(driver.spec, driver.schemas, driver.codec.types), **driver.definition}
 
 
 def _json(value: Any) -> bytes:

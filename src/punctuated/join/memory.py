@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from punctuated.join.state import JoinState
 from punctuated.kernels import layout as lay
+from punctuated.kernels.neighbours import are_neighbours
+from punctuated.model.bucket import BucketPlace
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,28 +47,39 @@ class Runs:
     def without(self, codes: Ints) -> "Runs":
         """The same runs with these ascending codes cut out."""
         place = np.searchsorted(self.low, codes, side="right") - 1
-        inside = (
-            (place >= 0) & (codes <= self.high[np.maximum(place, 0)]) if len(self) else np.zeros(codes.size, np.bool_)
-        )
+        inside = place >= 0
+        inside[inside] = codes[inside] <= self.high[place[inside]]
+        if not inside.any():
+            return self
         cuts, owner = codes[inside], place[inside]
-        low = np.sort(np.concatenate([self.low, cuts + 1]))
-        high = np.sort(np.concatenate([self.high, cuts - 1]))
-        source = np.sort(np.concatenate([np.arange(len(self)), owner]))
+        low = _merged(self.low, cuts + 1)
+        high = _merged(self.high, cuts - 1)
+        source = _merged(np.arange(len(self)), owner)
         kept = low <= high
         return Runs(low[kept], high[kept], self.flags[source][kept], self.touched[source][kept])
 
-    def joined(self, other: "Runs", merges: bool) -> "Runs":
-        """Both together; neighbours of equal standing become one run if codes are consecutive numbers."""
+    def joined(self, other: "Runs", place: BucketPlace | None) -> "Runs":
+        """Both together; neighbours of equal standing become one run if codes are numbers.
+
+        Neighbours have no number of this bucket between them; those of other buckets never come here.
+        """
         low, high = np.concatenate([self.low, other.low]), np.concatenate([self.high, other.high])
         order = np.argsort(low, kind="stable")
         low, high = low[order], high[order]
         flags = np.concatenate([self.flags, other.flags])[order]
         touched = np.concatenate([self.touched, other.touched])[order]
-        if not merges or low.size < 2:
+        if place is None or low.size < 2:
             return Runs(low, high, flags, touched)
-        starts = np.flatnonzero(np.r_[True, (low[1:] != high[:-1] + 1) | (flags[1:] != flags[:-1])])
+        is_new = order >= len(self)
+        neighbours = are_neighbours(low, high, is_new, place.number, place.n) & (flags[1:] == flags[:-1])
+        starts = np.flatnonzero(np.r_[True, ~neighbours])
         ends = np.r_[starts[1:] - 1, low.size - 1]
         return Runs(low[starts], high[ends], flags[starts], np.maximum.reduceat(touched, starts))
+
+
+def _merged(one: Ints, two: Ints) -> Ints:
+    """Two ascending arrays as one; a stable sort sees the two runs and merges them in linear time."""
+    return np.sort(np.concatenate([one, two]), kind="stable")
 
 
 def is_named(flags: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
@@ -77,8 +90,9 @@ def is_named(flags: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
 class PunctuationMemory:
     """Collects finished values from the I-Nodes, and forgets the oldest entries beyond a cap."""
 
-    def __init__(self, cap: int, merges: bool) -> None:
-        self._cap, self._merges = cap, merges
+    def __init__(self, cap: int, place: BucketPlace | None) -> None:
+        """`place` is the bucket, if its codes are numbers; codes of other kinds have no neighbours."""
+        self._cap, self._place = cap, place
         self.runs = Runs.none()
         self.forgotten = 0
 
@@ -102,7 +116,7 @@ class PunctuationMemory:
         named = flags & lay.ENDED_ANY & ~(flags // lay.RECALLED)  # what ranges say is remembered with the ranges
         kept = named * (lay.ENDED | lay.EFFECT) | lay.OUT
         fresh = Runs(codes[order], codes[order], kept[order], arrays.endings["touched"][done][order])
-        self.runs = self.runs.joined(fresh, self._merges)
+        self.runs = self.runs.joined(fresh, self._place)
         arrays.values["flags"][done] |= lay.ARCHIVED | lay.OUT_RECALLED | (flags & lay.ENDED_ANY) * lay.RECALLED
 
     def enforce(self, state: JoinState, others: Sequence[int]) -> set[int]:
@@ -121,7 +135,7 @@ class PunctuationMemory:
         surplus = is_other.size - self._cap
         if surplus <= 0:
             return set()
-        oldest = np.lexsort((np.concatenate(codes), is_other, np.concatenate(ages)))[:surplus]
+        oldest = _smallest(np.concatenate(ages), is_other, np.concatenate(codes), surplus)
         self.forgotten += surplus
         n_waiting, n_runs = waiting.size, len(self.runs)
         self._forget_values(state, waiting[oldest[oldest < n_waiting]])
@@ -154,3 +168,10 @@ class PunctuationMemory:
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in (self.runs.low, self.runs.high, self.runs.flags, self.runs.touched))
+
+
+def _smallest(ages: Ints, is_other: Ints, codes: Ints, n: int) -> Ints:
+    """Positions of the `n` smallest by age, then kind, then code; only those that may be among them are sorted."""
+    candidates = np.flatnonzero(ages <= np.partition(ages, n - 1)[n - 1])
+    order = np.lexsort((codes[candidates], is_other[candidates], ages[candidates]))
+    return candidates[order[:n]]

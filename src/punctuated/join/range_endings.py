@@ -187,4 +187,4 @@ def cut_into_segments(pieces: Sequence[Piece]) -> lay.Records:
             flags = reduce(or_, (piece.flags for piece in covering))
             ts = [min((p.ts for p in covering if p.side == side), default=lay.FOREVER) for side in Side]
             runs.append((low, following - 1, flags, (ts[LEFT], ts[RIGHT])))
-    return np.array(runs, lay.RUN)
+    return np.array(runs, lay.RANGE)

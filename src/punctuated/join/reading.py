@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.errors import PatternError
+from punctuated.join.recast import recast
 from punctuated.model.batch import Endings, StreamBatch
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
@@ -40,7 +41,7 @@ class Reader:
         """
         columns = list(self.stream.columns)
         if self.pattern_column is None:
-            return StreamBatch(table.select(columns).cast(self.cast_schema))
+            return StreamBatch(recast(table.select(columns), self.cast_schema))
         is_row = table[self.pattern_column].is_null().to_numpy()
         places = np.flatnonzero(~is_row)
         said = table.filter(pa.array(~is_row))
@@ -53,7 +54,7 @@ class Reader:
             named = pa.table([keys.drop_null().cast(self.types[0])], names=[self.stream.key[0]])
             endings = (Endings(named, pa.chunked_array([pa.array(times[is_single])]), in_band=True),)
         return StreamBatch(
-            rows=table.filter(pa.array(is_row)).select(columns).cast(self.cast_schema),
+            rows=recast(table.filter(pa.array(is_row)).select(columns), self.cast_schema),
             endings=endings,
             punctuations=self._parse(said.take(pa.array(others)), times[others], places[others], corrupt),
         )
@@ -93,6 +94,6 @@ class Reader:
 
 def announce(table: pa.Table, key: Sequence[str], time: str, types: Sequence[pa.DataType]) -> Endings:
     """Rows of a separate stream of endings."""
-    columns = [table[name].cast(dtype) for name, dtype in zip(key, types, strict=True)]
+    keys = recast(table.select(list(key)), pa.schema(list(zip(key, types, strict=True))))
     times = pa.chunked_array([pa.array(to_microseconds(table[time], time))])
-    return Endings(pa.table(columns, names=list(key)), times, in_band=False)
+    return Endings(keys, times, in_band=False)

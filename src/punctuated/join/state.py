@@ -1,5 +1,6 @@
 """The arrays of a join's state and their growth. The kernels fill them; this module only gives them room."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ T = TypeVar("T", bound=np.generic)
 _SMALLEST = 1024
 _PAIRS = 1 << 20
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
+_RUNS_PER_VALUE = 16  # archiving copies all runs: the longer they are, the more values it must be worth
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
 SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
 
@@ -99,8 +101,14 @@ def _counts_all(spec: JoinSpec) -> bool:
 class JoinState:
     """The arrays that the kernels work on."""
 
-    def __init__(self, spec: JoinSpec, *, filtered: bool = False, hash_bits: int = 64) -> None:
-        """`filtered`: an extra predicate decides later what is a match. `hash_bits`: fewer than 64 force collisions."""
+    def __init__(
+        self, spec: JoinSpec, allow: Callable[[int], None], *, filtered: bool = False, hash_bits: int = 64
+    ) -> None:
+        """`allow` is asked before so many bytes more are taken, and may raise.
+
+        `filtered`: an extra predicate decides later what is a match. `hash_bits`: fewer than 64 force collisions.
+        """
+        self._allow = allow
         self.punctuated = is_punctuated(spec)
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
         timed = _SMALLEST if self.punctuated else 0
@@ -118,7 +126,7 @@ class JoinState:
             queue=np.zeros(spec.purge_threshold, np.int64),
             done=np.zeros(2 * timed, np.int64),
             runs=np.zeros(0, lay.RUN),
-            ranges=np.zeros(0, lay.RUN),
+            ranges=np.zeros(0, lay.RANGE),
             pairs=np.empty((2, _PAIRS), np.int32),
             unmatched=np.zeros(_SMALLEST, lay.UNMATCHED),
             punctuations=np.zeros(2 * timed, lay.PUNCTUATION),
@@ -178,6 +186,7 @@ class JoinState:
     def reserve(self, n_values: int, n_nodes: list[int]) -> None:
         """Room for so many values, and nodes of either side, in a state that is still empty."""
         capacity, rings = _capacity(n_values), [_capacity(n) for n in n_nodes]
+        self._allow(capacity * self._bytes_per_value + sum(rings) * self._bytes_per_node)
         slots = np.full(1 << (2 * capacity).bit_length(), lay.NONE, np.int32)
         self.common["shift"] = _shift(slots.size)
         self._replace(
@@ -190,6 +199,15 @@ class JoinState:
         self.sides["ring_start"] = self.sides["head"] = [0, rings[0]]
         self.sides["ring_stop"] = [rings[0], sum(rings)]
 
+    @property
+    def _bytes_per_node(self) -> int:
+        return lay.NODE.itemsize + (8 if self.arrays.seq.size else 0)
+
+    @property
+    def _bytes_per_value(self) -> int:
+        slots = 4 * np.dtype(np.int32).itemsize  # at most four for each value
+        return lay.VALUE.itemsize + (lay.ENDING.itemsize if self.punctuated else 0) + slots
+
     def compact(self) -> None:
         """Into arrays as small as possible."""
         self._copy_rings()
@@ -198,6 +216,7 @@ class JoinState:
     def _copy_rings(self) -> None:
         values = self.arrays.nodes["value"]
         capacities = [_capacity(int(np.count_nonzero(values[self.positions(side)] >= 0))) for side in Side]
+        self._allow(sum(capacities) * self._bytes_per_node)
         nodes = np.zeros(sum(capacities), lay.NODE)
         seq = np.zeros(nodes.size if self.arrays.seq.size else 0, np.int64)
         copy_rings(self.arrays, nodes, seq, capacities[0])
@@ -206,7 +225,9 @@ class JoinState:
     def collect_values(self) -> None:
         """Forget values that nothing needs any more, and make room for new ones."""
         needed = mark_needed(self.arrays)
-        capacity = _capacity(int(np.count_nonzero(needed)))
+        n_needed = int(np.count_nonzero(needed))
+        capacity = max(_capacity(n_needed), n_needed + self.arrays.runs.size // _RUNS_PER_VALUE)
+        self._allow(capacity * self._bytes_per_value)
         slots = np.empty(1 << (2 * capacity).bit_length(), np.int32)
         self.common["shift"] = _shift(slots.size)
         values = np.zeros(capacity, lay.VALUE)

@@ -34,14 +34,14 @@ def _cache_directory() -> str:
     return str(directory)
 
 
-_CACHE_DIRECTORY = _cache_directory()
+CACHE_DIRECTORY = _cache_directory()
 
 
 def _compiled(function: F, **options: bool) -> F:
     config: Any = numba.config
     compile_with: Any = numba.njit
     previous = config.CACHE_DIR
-    config.CACHE_DIR = previous or _CACHE_DIRECTORY
+    config.CACHE_DIR = previous or CACHE_DIRECTORY
     try:
         return cast(F, compile_with(cache=True, nogil=True, error_model="numpy", **options)(function))
     finally:

@@ -35,14 +35,20 @@ def hash_keys(offsets: Ints, data: Bytes, n: int) -> Ints:
     return numbers
 
 
+@part
+def bucket_of(code: int, n: int) -> int:
+    """The hash of an integer, modulo `n`."""
+    mixed = np.uint64(code) * _MULTIPLIER
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * _SEED  # low bits alone must differ where only high ones did
+    return int((mixed >> np.uint64(32)) % np.uint64(n))
+
+
 @kernel
 def mix_codes(codes: Ints, n: int) -> Ints:
-    """The hash of each integer, modulo `n`."""
+    """The bucket of each integer."""
     numbers = np.empty(codes.size, np.int64)
     for i in range(codes.size):
-        mixed = np.uint64(codes[i]) * _MULTIPLIER
-        mixed = (mixed ^ (mixed >> np.uint64(32))) * _SEED  # low bits alone must differ where only high ones did
-        numbers[i] = np.int64((mixed >> np.uint64(32)) % np.uint64(n))
+        numbers[i] = bucket_of(codes[i], n)
     return numbers
 
 

@@ -66,7 +66,8 @@ VALUE = np.dtype(
 )
 ENDING = np.dtype([("ended_ts", "i8", (2,)), ("last_ts", "i8", (2,)), ("touched", "i8")])
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])
-RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8"), ("ts", "i8", (2,))])  # disjoint, ascending
+RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8")])  # disjoint, ascending
+RANGE = np.dtype([*RUN.descr, ("ts", "i8", (2,))])
 REMEMBERED = np.dtype(
     [
         ("code", "i8"),
@@ -189,7 +190,7 @@ class State(NamedTuple):
     queue: Ints  # (threshold,) purges that wait: 2 * value + side of the punctuation
     done: Ints  # (capacity,) values punctuated in the output since they were last collected
     runs: Records  # (n,) RUN: finished values
-    ranges: Records  # (n,) RUN: values under range endings
+    ranges: Records  # (n,) RANGE: values under range endings
     pairs: Indices  # (2, capacity) output: row numbers per side
     unmatched: Records  # (capacity,) output: UNMATCHED
     punctuations: Records  # (capacity,) output: PUNCTUATION

@@ -38,17 +38,3 @@ def find_values(state: State, codes: Ints) -> Ints:
     for i in range(codes.size):
         indices[i] = find_value(state, codes[i])
     return indices
-
-
-@kernel
-def missing(before: Ints, now: Ints) -> Ints:
-    """Those of an ascending sequence that are not in another one."""
-    gone = np.empty(before.size, np.int64)
-    n = at = 0
-    for each in before:
-        while at < now.size and now[at] < each:
-            at += 1
-        if at == now.size or now[at] != each:
-            gone[n] = each
-            n += 1
-    return gone[:n].copy()

@@ -115,6 +115,7 @@ class JoinSpec:
     algorithm: Algorithm = PWJOIN
     purge_threshold: int = 1
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS
+    bucket_bytes: int | None = None  # the most that one bucket may remember
     streams: tuple[StreamSpec, StreamSpec] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -41,6 +41,13 @@ def _as_int64(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.int64]:
     return np.asarray(integers.combine_chunks().to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
+def from_known_microseconds(times: pa.ChunkedArray, dtype: pa.DataType) -> pa.Array:
+    """The same for a column in which nulls stay null."""
+    array = times.combine_chunks()
+    converted = from_microseconds(np.asarray(pc.fill_null(array, 0)), dtype)
+    return pc.if_else(array.is_valid(), converted, pa.scalar(None, dtype)) if array.null_count else converted
+
+
 def from_microseconds(times: npt.NDArray[np.int64], dtype: pa.DataType) -> pa.Array:
     """The inverse, as far as the type's unit allows."""
     if pa.types.is_timestamp(dtype):

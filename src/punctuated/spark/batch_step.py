@@ -6,11 +6,13 @@ import pyarrow as pa
 
 from punctuated.join.journal import Journal
 from punctuated.join.shares import read_shares
+from punctuated.join.widen import widen
 from punctuated.model.side import Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.emit import view_tables
 from punctuated.spark.group_step import accumulate
+from punctuated.spark.nested import as_blobs, leaves_packed
 from punctuated.spark.query import METRICS, Query
 
 
@@ -48,10 +50,7 @@ def _join(query: Query, number: int, packed: pa.Table) -> pa.Table:
 
 
 def _complete(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
-    """All rows with all columns, and no metrics."""
-    whole = pa.schema([*schema, (METRICS, pa.string())])
-    parts = [
-        pa.table([t[f.name] if f.name in t.column_names else pa.nulls(len(t), f.type) for f in whole], schema=whole)
-        for t in tables
-    ]
-    return pa.concat_tables([whole.empty_table(), *parts])
+    """All rows with all columns, as they leave a step, and no metrics."""
+    rows = pa.concat_tables([schema.empty_table(), *(widen(table, schema) for table in tables)])
+    leaving = as_blobs(rows) if leaves_packed(schema) else rows
+    return leaving.append_column(METRICS, pa.nulls(len(leaving), pa.string()))

@@ -1,17 +1,24 @@
-"""The state of a bucket in Spark's state store: a journal in numbered entries, and a head that says which count."""
+"""The state of a bucket in Spark's state store: a journal in numbered entries, and a head that says which count.
 
-from dataclasses import dataclass
+Each entry bears the token of its commit and knows that of the entry before. The head has the last one, so the chain of
+tokens tells which chunks of the host's files belong to the stored state.
+"""
 
+from dataclasses import dataclass, field
+
+import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy
 from punctuated.join.journal import Journal, restore
-from punctuated.join.parts import pack_parts, unpack_parts
+from punctuated.join.parts import Parts, pack_parts, unpack_parts
+from punctuated.spark.chunk_files import chunk_files
 from punctuated.spark.query import Query
 
-_SLACK = 1 << 20  # bytes of entries that are not worth a compaction
+_SLACK = 1 << 17  # bytes of entries that are not worth a compaction
+_CODEC = pa.Codec("zstd", compression_level=1)  # several times faster than the way to the store and back
 
 
 @dataclass
@@ -22,6 +29,7 @@ class Bucket:
     journal: Journal
     groups: GroupBy | None
     speaks_for_all: bool  # of what is the same in all buckets
+    tokens: list[str] = field(default_factory=list)  # of the entries that make it up
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class StateLog:
 
     def head(self) -> Head | None:
         """The head, if there is a state at all; a step asks once and hands it on."""
-        found = self._head.get() if self._head.exists() else None
+        found = self._head.get()
         return None if found is None else Head(*found)
 
     def restore(self, query: Query, number: int, found: Head | None) -> Bucket:
@@ -60,13 +68,25 @@ class StateLog:
                 f"the checkpoint was written with {head.n_buckets} buckets, the query has {query.n_buckets}; "
                 f"give pt.join(…, buckets={head.n_buckets}), or start with a new checkpoint"
             )
-        entries = [unpack_parts(bytes(self._entry(n))) for n in range(head.first, head.stop)]
+        tokens, entries = self._entries_of(head)
         journal = restore(driver, [bytes(parts["join"]) for parts in entries])
         if groups is not None and entries:
             groups.load(entries[-1]["groups"])
-        return Bucket(driver, journal, groups, speaks_for_all=number == 0)
+        return Bucket(driver, journal, groups, speaks_for_all=number == 0, tokens=tokens)
 
-    def _entry(self, number: int) -> bytes:
+    def _entries_of(self, head: Head) -> tuple[list[str], list[Parts]]:
+        """Tokens and contents of the entries, oldest first; they are followed back from the last one."""
+        tokens: list[str] = []
+        entries: list[Parts] = []
+        token = head.token
+        for number in reversed(range(head.first, head.stop)):
+            parts = unpack_parts(_decompress(chunk_files().read(token) or self._stored_entry(number)))
+            tokens.insert(0, token)
+            entries.insert(0, parts)
+            token = bytes(parts["previous"]).decode()
+        return tokens, entries
+
+    def _stored_entry(self, number: int) -> bytes:
         found = self._entries.getValue((number,))
         if found is None:
             raise RuntimeError(f"entry {number} of a bucket's state is missing: the checkpoint is damaged")
@@ -78,15 +98,29 @@ class StateLog:
         starts_anew = head.stop == head.first or head.more_bytes > head.full_bytes + _SLACK
         if starts_anew:
             bucket.journal = Journal()
-        parts = {"join": bucket.journal.write(bucket.driver)}
+        parts = {"join": bucket.journal.write(bucket.driver), "previous": head.token.encode()}
         if bucket.groups is not None:
             parts["groups"] = bucket.groups.save()
-        data = pack_parts(parts)
+        data = _compress(pack_parts(parts))
         self._entries.updateValue((head.stop,), (data,))
+        chunk_files().write(token, data)
         if starts_anew:
+            chunk_files().forget(bucket.tokens)
+            bucket.tokens = []
             for number in range(head.first, head.stop):
                 self._entries.removeKey((number,))
+        bucket.tokens.append(token)
         first, full = (head.stop, len(data)) if starts_anew else (head.first, head.full_bytes)
         more = 0 if starts_anew else head.more_bytes + len(data)
         self._head.update((first, head.stop + 1, full, more, n_buckets, token))
         return len(data)
+
+
+def _compress(data: bytes) -> bytes:
+    packed: bytes = _CODEC.compress(data, asbytes=True)
+    return len(data).to_bytes(8, "little") + packed
+
+
+def _decompress(data: bytes) -> bytes:
+    unpacked: bytes = _CODEC.decompress(memoryview(data)[8:], int.from_bytes(data[:8], "little"), asbytes=True)
+    return unpacked

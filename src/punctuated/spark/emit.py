@@ -1,18 +1,19 @@
 """What leaves a step: tables of a view as pandas frames on Arrow memory, which Spark takes without conversion."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from punctuated.join.chain import chain_tables
-from punctuated.join.output import REJECTED_SCHEMA, BatchResult
-from punctuated.model.times import from_microseconds
+from punctuated.join.output import BatchResult
+from punctuated.join.widen import widen
+from punctuated.model.times import from_known_microseconds, from_microseconds
 from punctuated.spark.bucket_state import Bucket
+from punctuated.spark.nested import PACKED, as_blobs, leaves_packed
 from punctuated.spark.query import METRICS, Query, View
+from punctuated.spark.rejects import read_rejects
 
 _ROWS = 1 << 20  # per frame
 
@@ -20,14 +21,14 @@ _ROWS = 1 << 20  # per frame
 def view_tables(query: Query, bucket: Bucket, batch: BatchResult, passed_on: Sequence[bytes] = ()) -> list[pa.Table]:
     """The tables of the query's view; each has some of its columns, the others are null.
 
-    `passed_on` are tuples that were rejected before they came here.
+    `passed_on` are blobs of rows that were rejected before they came here.
     """
     if query.view is View.GROUPS:
         assert bucket.groups is not None
         return [bucket.groups.process(batch)]
     if query.view is View.RESULTS:
         return batch.results
-    everything_rejected = [*batch.rejected, *_passed_on(passed_on)]
+    everything_rejected = [*batch.rejected, *read_rejects(passed_on)]
     key = query.spec.left.key
     if query.view is View.CHAIN:
         return chain_tables(query.output_schema, key, batch, everything_rejected, bucket.speaks_for_all)
@@ -46,19 +47,7 @@ def view_tables(query: Query, bucket: Bucket, batch: BatchResult, passed_on: Seq
 
 
 def _with_time(query: Query, table: pa.Table, place: int) -> pa.Table:
-    return table.set_column(place, "ts", _times(query, table.column(place)))
-
-
-def _times(query: Query, column: pa.ChunkedArray) -> pa.Array:
-    array = column.combine_chunks()
-    known = array.fill_null(0)
-    times = from_microseconds(np.asarray(known), query.time_type)
-    return pc.if_else(array.is_valid(), times, pa.scalar(None, query.time_type)) if array.null_count else times
-
-
-def _passed_on(blobs: Sequence[bytes]) -> list[pa.Table]:
-    rows = [dict(zip(REJECTED_SCHEMA.names, row, strict=True)) for data in blobs for row in json.loads(data)]
-    return [pa.Table.from_pylist(rows, schema=REJECTED_SCHEMA)] if rows else []
+    return table.set_column(place, "ts", from_known_microseconds(table.column(place), query.time_type))
 
 
 def _result(query: Query, table: pa.Table, ts: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> pa.Table:
@@ -74,25 +63,23 @@ def _labelled(kind: str, table: pa.Table, names: Sequence[str]) -> pa.Table:
 def as_frames(table: pa.Table, schema: pa.Schema) -> Iterator[pd.DataFrame]:
     """A table with all columns of a view, cut into frames."""
     for start in range(0, len(table), _ROWS):
-        part = table.slice(start, _ROWS)
-        columns = {
-            field.name: part[field.name] if field.name in part.column_names else pa.nulls(len(part), field.type)
-            for field in schema
-        }
-        yield _frame(columns | {METRICS: pa.nulls(len(part), pa.string())})
+        part = widen(table.slice(start, _ROWS), schema)
+        if leaves_packed(schema):
+            packed = as_blobs(part)
+            yield from (_frame(packed.slice(place, 1)) for place in range(len(packed)))
+        else:
+            yield _frame(part)
 
 
 def metrics_frame(schema: pa.Schema, metrics: str) -> pd.DataFrame:
     """A row that carries metrics and nothing else."""
-    columns = {field.name: pa.nulls(1, field.type) for field in schema}
-    return _frame(columns | {METRICS: pa.array([metrics])})
+    columns = pa.schema([(PACKED, pa.binary())]) if leaves_packed(schema) else schema
+    nothing = pa.table([pa.nulls(1, field.type) for field in columns], schema=columns)
+    return _frame(nothing, pa.array([metrics]))
 
 
-def _frame(columns: dict[str, pa.Array | pa.ChunkedArray]) -> pd.DataFrame:
-    frame: pd.DataFrame = pa.table(columns).to_pandas(types_mapper=_column_type)
+def _frame(table: pa.Table, metrics: pa.Array | None = None) -> pd.DataFrame:
+    """On Arrow memory: PySpark takes such columns as they are."""
+    measured = pa.nulls(len(table), pa.string()) if metrics is None else metrics
+    frame: pd.DataFrame = table.append_column(METRICS, measured).to_pandas(types_mapper=pd.ArrowDtype)
     return frame
-
-
-def _column_type(dtype: pa.DataType) -> pd.ArrowDtype | None:
-    """Arrow memory; but PySpark walks through nested values one by one, and does not know pandas' own null."""
-    return None if pa.types.is_nested(dtype) else pd.ArrowDtype(dtype)

@@ -3,6 +3,7 @@
 The join's output flows into it as into another join. Such groups are final when both streams have ended.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from punctuated.join import fingerprint
 from punctuated.join.buckets import bucket_numbers, split
 from punctuated.join.chain import TIME, is_end
 from punctuated.join.group_by import GroupBy
@@ -56,7 +58,7 @@ class GroupStep(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
-        self._saved = handle.getValueState("groups", "data BINARY")
+        self._saved = handle.getValueState("groups", "definition STRING, data BINARY")
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
         self,
@@ -69,14 +71,15 @@ class GroupStep(StatefulProcessor):
         groups = self._query.new_groups(self._query.new_driver(0))
         saved = self._saved.get()
         if saved is not None:
-            groups.load(bytes(saved[0]))
+            fingerprint.check(json.loads(saved[0]), {**self._query.definition})
+            groups.load(bytes(saved[1]))
         ended = any(frame["ended"].any() for frame in frames)
         data = [blob for frame in frames for blob in frame["data"]]
         yield from as_frames(accumulate(groups, data, ended), self._query.output_schema)
         if ended:
             self._saved.clear()
         else:
-            self._saved.update((groups.save(),))
+            self._saved.update((json.dumps(self._query.definition), groups.save()))
 
     def close(self) -> None:
         """Nothing to close."""

@@ -7,12 +7,12 @@ from functools import cached_property, reduce
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.types import StructField
+from pyspark.sql.types import StructField, StructType
 
-from punctuated.errors import AggregateError, ColumnError, LateGroupsWarning, StreamError
+from punctuated.errors import AggregateError, ColumnError, LateGroupsWarning, PredicateError, StreamError
 from punctuated.join.chain import TEXTS, TIME
 from punctuated.join.columns import ResultColumns
 from punctuated.join.group_by import check_grouping
@@ -23,8 +23,11 @@ from punctuated.model.window import CountWindow
 from punctuated.plan.explain import explain
 from punctuated.spark.batch_step import batch_step, group_batch_step
 from punctuated.spark.bucket_ids import MOST_BUCKETS
+from punctuated.spark.collations import refuse_collations
 from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
 from punctuated.spark.group_step import GroupStep, PackGroups
+from punctuated.spark.names import map_in_arrow, quoted
+from punctuated.spark.nested import step_schema, unpacked
 from punctuated.spark.pack import BATCH_US, PACKED_DDL, Pack
 from punctuated.spark.query import METRICS, Grouping, Query, View
 from punctuated.spark.session import check_session, shuffle_partitions
@@ -54,6 +57,8 @@ class SparkJoin:
         taken = {METRICS, TIME, *TEXTS} & set(query.result_schema.names)
         if taken:
             raise ColumnError(f"the column name {min(taken)!r} is taken; rename it in its input")
+        for column in query.where.columns() if query.where is not None else ():
+            refuse_collations(inputs[column.side].frame.schema, [column.name], "where=: the column", PredicateError)
         if self._streaming:
             check_session(inputs[LEFT].frame.sparkSession)
 
@@ -128,12 +133,13 @@ class SparkJoin:
         query = replace(self._query, view=View.GROUPS, grouping=grouping)
         pack = PackGroups(grouping.by, tuple(query.result_schema.names), query.n_buckets)
         output = spark_schema(query.output_schema, self._known_fields(query))
-        by_bucket = self.chain_source().mapInArrow(pack, GROUPS_DDL).groupBy("bucket")
+        by_bucket = map_in_arrow(self.chain_source(), pack, GROUPS_DDL).groupBy("bucket")
+        emitted = step_schema(query.output_schema, output)
         if self._streaming:
-            grouped = by_bucket.transformWithStateInPandas(GroupStep(query), output, "append", "None")
+            grouped = by_bucket.transformWithStateInPandas(GroupStep(query), emitted, "append", "None")
         else:
-            grouped = by_bucket.applyInArrow(group_batch_step(query), output)
-        return grouped.drop(METRICS)
+            grouped = by_bucket.applyInArrow(group_batch_step(query), emitted)
+        return unpacked(grouped.drop(METRICS), query.output_schema, output)
 
     @property
     def query(self) -> Query:
@@ -144,11 +150,14 @@ class SparkJoin:
         query = replace(self._query, view=view, grouping=grouping)
         output = spark_schema(query.output_schema, self._known_fields(query))
         by_bucket = self.packed().groupBy("bucket")
-        if not self._streaming:
-            return by_bucket.applyInArrow(batch_step(query), output).drop(METRICS)
-        stepped = by_bucket.transformWithStateInPandas(JoinStep(query), output, "append", "None")
-        streams = f"{query.spec.left.name} {query.spec.right.name}"
-        return observed(stepped, "punctuated" if view is not View.CHAIN else f"punctuated {streams}")
+        emitted = step_schema(query.output_schema, output)
+        if self._streaming:
+            stepped = by_bucket.transformWithStateInPandas(JoinStep(query), emitted, "append", "None")
+            streams = f"{query.spec.left.name} {query.spec.right.name}"
+            rows = observed(stepped, "punctuated" if view is not View.CHAIN else f"punctuated {streams}")
+        else:
+            rows = by_bucket.applyInArrow(batch_step(query), emitted).drop(METRICS)
+        return unpacked(rows, query.output_schema, output)
 
     def packed(self) -> DataFrame:
         """Both streams as blobs per bucket."""
@@ -162,10 +171,10 @@ class SparkJoin:
             frame = self._inputs[side].frame
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
             rows = self._stamped(frame if reader.stream.is_output else frame.select(*map(quoted, columns)))
-            frames.append(rows.mapInArrow(Pack(side, reader, n), PACKED_DDL))
+            frames.append(map_in_arrow(rows, Pack(side, reader, n), PACKED_DDL))
             for frame, key, time in self._inputs[side].endings:
                 pack = Pack(side, reader, n, announced=(key, time))
-                frames.append(frame.select(*map(quoted, [*key, time])).mapInArrow(pack, PACKED_DDL))
+                frames.append(map_in_arrow(frame.select(*map(quoted, [*key, time])), pack, PACKED_DDL))
         return frames
 
     def _stamped(self, frame: DataFrame) -> DataFrame:
@@ -173,6 +182,11 @@ class SparkJoin:
         if not (self._streaming and self._query.measures_silence):
             return frame
         return frame.withColumn(BATCH_US, unix_micros(current_timestamp()))
+
+    @property
+    def result_types(self) -> StructType:
+        """The columns of the results, as Spark's types."""
+        return spark_schema(self._query.result_schema, self._result_fields)
 
     def _known_fields(self, query: Query) -> dict[str, StructField]:
         """Columns of a view that come out as they came in, by the type that Spark gave them."""
@@ -193,11 +207,6 @@ class SparkJoin:
         return known
 
 
-def quoted(name: str) -> Column:
-    """A column by its very name, dots included."""
-    return col(f"`{name.replace('`', '``')}`")
-
-
 def observed(stepped: DataFrame, name: str) -> DataFrame:
     """The output without its metrics, which go to the query's progress."""
     measured = stepped.observe(name, collect_list(METRICS).alias("buckets"))
@@ -214,6 +223,9 @@ class SparkGrouping:
         """The groups with these aggregates; each comes out once, when it is final."""
         query = self._joined.query
         check_grouping(query.result_schema, self._by, aggregates)
+        compared = [each.column for each in aggregates.values() if each.function in ("min", "max")]
+        names = [*self._by, *(name for name in compared if name is not None)]
+        refuse_collations(self._joined.result_types, names, "groups: the column", AggregateError)
         if METRICS in aggregates:
             raise AggregateError(f"the name {METRICS!r} is taken; give the aggregate another one")
         if set(query.spec.left.key) <= set(self._by):

@@ -22,7 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import Row
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
     QueryProgressEvent,
@@ -32,6 +32,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from punctuated.kernels.layout import FOREVER, NEVER
+from punctuated.spark.session import session_with as session_with  # some import it from here
 
 OBSERVED = "punctuated"  # the name under which a join observes its metrics
 _LOG = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ class Counters:
 
     tuples_left: int = 0  # that came in
     tuples_right: int = 0
-    punctuations_left: int = 0  # that came in; constraints such as `pt.unique()` are none
+    punctuations_left: int = 0  # that came in, ranges once and not once per bucket; `pt.unique()` brings none
     punctuations_right: int = 0
     results: int = 0
     unmatched: int = 0  # rows of an outer or anti join
@@ -54,9 +55,9 @@ class Counters:
     evicted: int = 0  # forgotten because of a count window
     discarded: int = 0  # joined, but not stored: a punctuation was there first
     dropped: int = 0  # not even joined: their value was over in the output
-    rejected: int = 0
+    rejected: int = 0  # late, too far ahead, corrupt, or after a promise; each in the join that rejected it
     null_keys: int = 0
-    punctuations_forgotten: int = 0  # beyond the cap of the memory of punctuations
+    punctuations_forgotten: int = 0  # beyond the cap of the memory of punctuations, which every bucket has for itself
 
     def __sub__(self, earlier: "Counters") -> "Counters":
         return Counters(**{name: getattr(self, name) - getattr(earlier, name) for name in COUNTERS})
@@ -144,7 +145,7 @@ def metrics_of(
         join=join,
         batch_id=int(progress["batchId"]),
         timestamp=str(progress.get("timestamp") or ""),
-        input_rows=int(progress.get("numInputRows") or 0),
+        input_rows=_input_rows(progress),
         buckets=len(buckets),
         state_left=_sum(buckets, "state_left"),
         state_right=_sum(buckets, "state_right"),
@@ -187,6 +188,12 @@ def _buckets(row: Any) -> list[dict[str, int]]:
         observed = dict(zip(names, observed["values"], strict=True))
     said = [json.loads(text) for text in observed["buckets"] or ()]
     return list({each["bucket"]: each for each in said}.values())
+
+
+def _input_rows(progress: Mapping[str, Any]) -> int:
+    """Rows of all sources; a progress that was asked for, and not sent to a listener, has only theirs."""
+    whole = progress.get("numInputRows")
+    return sum(int(each["numInputRows"]) for each in progress.get("sources") or ()) if whole is None else int(whole)
 
 
 def _sum(buckets: list[dict[str, int]], name: str) -> int:
@@ -365,7 +372,7 @@ _FAMILIES = (
     _Family("evicted_total", "counter", "Tuples forgotten because of a count window.", _one("evicted")),
     _Family("discarded_total", "counter", "Tuples joined and never stored.", _one("discarded")),
     _Family("dropped_total", "counter", "Tuples whose value was over in the output.", _one("dropped")),
-    _Family("rejected_total", "counter", "Tuples that were late or broke a promise.", _one("rejected")),
+    _Family("rejected_total", "counter", "Rows that were late, ahead, corrupt or broke a promise.", _one("rejected")),
     _Family("null_keys_total", "counter", "Tuples without a key.", _one("null_keys")),
     _Family(
         "punctuations_forgotten_total",
@@ -444,11 +451,3 @@ def _failures_logged(exporter: Exporter) -> Iterator[None]:
         yield
     except Exception:
         _LOG.warning("metrics could not be exported by %s", type(exporter).__name__, exc_info=True)
-
-
-def session_with(name: str, settings: Mapping[str, str], master: str = "local[2]") -> SparkSession:
-    """A classic session of this process with these settings, for those who may not import pyspark."""
-    builder = SparkSession.builder.master(master).appName(name)
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()

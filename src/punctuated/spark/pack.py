@@ -12,14 +12,17 @@ from punctuated.join.buckets import spread
 from punctuated.join.output import json_value
 from punctuated.join.reading import Reader, announce
 from punctuated.join.shares import write_shares
+from punctuated.join.warm_up import compile_once
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
 from punctuated.spark.bucket_ids import bucket_ids
+from punctuated.spark.rejects import Reject, write_rejects
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])
 PACKED_DDL = "bucket INT, side TINYINT, rejected BOOLEAN, data BINARY"
 BATCH_US = "_batch_us"  # a column that carries Spark's time of the batch
 _LARGEST = 64 << 20  # bytes of rows that are packed at a time
+Fault = tuple[int, str]  # place of a row, and what is wrong with it
 
 
 @dataclass(frozen=True)
@@ -32,31 +35,32 @@ class Pack:
     announced: tuple[tuple[str, ...], str] | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        compile_once()
         for table in _gathered(batches):
             yield from self._pack(table)
 
     def _pack(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         batch_us = table[BATCH_US][0].as_py() if BATCH_US in table.column_names else None
         time = self.reader.stream.time if self.announced is None else self.announced[1]
-        timeless = [(int(place), "its time is null") for place in np.flatnonzero(table[time].is_null())]
+        timeless = [] if self.reader.stream.is_output else _without(table, time)
         sound = table.filter(pc.is_valid(table[time])) if timeless else table
-        malformed: list[tuple[int, str]] = []
+        malformed: list[Fault] = []
         batch = self._read(sound, malformed)
         shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets)
         yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares, batch_us), rejected=False)
         corrupt = [*self._described(table, timeless), *self._described(sound, malformed)]
-        rejected = [*self.reader.passed_on(table), *corrupt]
-        if rejected:
-            yield self._blobs(bucket_ids()[:1], [json.dumps(rejected).encode()], rejected=True)
+        passed_on = self.reader.passed_on(table)
+        if corrupt or passed_on:
+            yield self._blobs(bucket_ids()[:1], [write_rejects(corrupt, passed_on)], rejected=True)
 
-    def _read(self, table: pa.Table, faults: list[tuple[int, str]]) -> StreamBatch:
+    def _read(self, table: pa.Table, faults: list[Fault]) -> StreamBatch:
         if self.announced is None:
             return self.reader.read(table, faults)
         endings = announce(table, *self.announced, self.reader.types)
         endings = replace(endings, keys=endings.keys.rename_columns(list(self.reader.stream.key)))
         return StreamBatch(self.reader.cast_schema.empty_table(), (endings,))
 
-    def _described(self, table: pa.Table, faults: list[tuple[int, str]]) -> list[tuple[str, str, None, str]]:
+    def _described(self, table: pa.Table, faults: list[Fault]) -> list[Reject]:
         """Corrupt rows, each with what is wrong."""
         rows = table.take(pa.array([place for place, _ in faults], pa.int64())).to_pylist()
         name = self.reader.stream.name
@@ -69,6 +73,10 @@ class Pack:
         n = len(data)
         columns = [pa.array(ids, pa.int32()), pa.array([int(self.side)] * n, pa.int8())]
         return pa.record_batch([*columns, pa.array([rejected] * n), pa.array(data, pa.binary())], schema=PACKED)
+
+
+def _without(table: pa.Table, time: str) -> list[Fault]:
+    return [(int(place), "its time is null") for place in np.flatnonzero(table[time].is_null())]
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -1,8 +1,9 @@
 """A join as it travels to the workers: plain data, and how its output looks."""
 
+import os
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -11,11 +12,12 @@ import pyarrow as pa
 from punctuated.join.chain import chain_schema
 from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
-from punctuated.join.group_by import GroupBy
+from punctuated.join.group_by import GroupBy, describe_grouping
 from punctuated.join.output import REJECTED_SCHEMA, punctuation_schema
 from punctuated.join.reading import Reader
 from punctuated.join.where import WherePredicate
 from punctuated.model.aggregate import Aggregate
+from punctuated.model.bucket import BucketPlace
 from punctuated.model.predicate import Expression
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec
@@ -96,18 +98,33 @@ class Query:
         """The operator of one bucket, empty."""
         ordered = self.grouping is not None and any(each.is_ordered for each in self.grouping.aggregates.values())
         return JoinDriver(
-            self.spec,
+            _within_worker(self.spec),
             self.schemas,
             self.key_types,
             where=None if self.where is None else WherePredicate(self.where),
             with_times=self.view in (View.ALL, View.CHAIN) or ordered,
-            speaks_for_all=bucket == 0,
+            place=BucketPlace(bucket, self.n_buckets),
+            definition=self.definition,
         )
+
+    @property
+    def definition(self) -> dict[str, str]:
+        """What a saved state depends on beside the join's specification; views without groups have the same state."""
+        parts = {} if self.where is None else {"extra predicate (where=)": repr(self.where)}
+        if self.grouping is not None:
+            parts["grouping"] = describe_grouping(self.grouping.by, self.grouping.aggregates)
+        return parts
 
     def new_groups(self, driver: JoinDriver) -> GroupBy:
         """The groups of one bucket, none yet."""
         assert self.grouping is not None
         return GroupBy(self.result_schema, self.grouping.by, self.spec.left.key, self.grouping.aggregates, driver.codec)
+
+
+def _within_worker(spec: JoinSpec) -> JoinSpec:
+    """Where Spark limits a worker's memory, a bucket has half of it unless the join says otherwise."""
+    limit = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))
+    return replace(spec, bucket_bytes=limit << 19) if spec.bucket_bytes is None and limit > 0 else spec
 
 
 def _timed(schema: pa.Schema, time_type: pa.DataType) -> pa.Schema:

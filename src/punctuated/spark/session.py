@@ -1,5 +1,7 @@
 """What a Spark session must have set for streaming joins."""
 
+from collections.abc import Mapping
+
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -21,6 +23,14 @@ def configure(spark: SparkSession) -> SparkSession:
     for name, value in REQUIRED.items():
         spark.conf.set(name, value)
     return spark
+
+
+def session_with(name: str, settings: Mapping[str, str], master: str = "local[2]") -> SparkSession:
+    """A classic session of this process with these settings, for those who may not import pyspark."""
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
 def check_session(spark: SparkSession) -> None:

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.column import Column
 from pyspark.sql.functions import col, lit
 from pyspark.sql.streaming.query import StreamingQuery
 
 from punctuated.errors import ColumnError, StreamError
+from punctuated.spark.names import quoted
 
 if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
@@ -87,7 +87,7 @@ class _Part:
     function: Callable[[DataFrame, int], None] | None
 
     def of(self, everything: DataFrame) -> DataFrame:
-        chosen = [_column(name).alias(shown) for name, shown in self.columns]
+        chosen = [quoted(name).alias(shown) for name, shown in self.columns]
         return everything.where(col("_kind") == self.kind).select(*chosen)
 
     def write(self, everything: DataFrame, batch_id: int) -> None:
@@ -143,10 +143,6 @@ def _part(joined: "SparkJoin", kind: str, sink: Sink) -> _Part:
 
 def _unmarked(*names: str) -> list[tuple[str, str]]:
     return [(name, name.removeprefix("_")) for name in names]
-
-
-def _column(name: str) -> Column:
-    return col("`" + name.replace("`", "``") + "`")
 
 
 def _check(parts: list[_Part], everything: DataFrame) -> None:

@@ -14,12 +14,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from punctuated.join.counters import current_counts
 from punctuated.join.idle import release_idle
 from punctuated.join.shares import batch_time, read_shares
+from punctuated.join.warm_up import compile_once
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
 from punctuated.spark.emit import as_frames, metrics_frame, view_tables
 from punctuated.spark.query import Query
+from punctuated.spark.rejects import n_corrupt
 
 
 class JoinStep(StatefulProcessor):
@@ -30,6 +32,7 @@ class JoinStep(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
+        compile_once()
         self._log = StateLog(handle)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
@@ -48,6 +51,7 @@ class JoinStep(StatefulProcessor):
         if now is not None:
             left, right = release_idle(bucket.driver, (left, right), now)
         batch = bucket.driver.process(left, right)
+        bucket.driver.count_rejected(n_corrupt(passed_on))
         tables = view_tables(self._query, bucket, batch, passed_on)
         token = os.urandom(16).hex()
         written = self._log.append(bucket, self._query.n_buckets, head, token)

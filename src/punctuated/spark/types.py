@@ -1,23 +1,40 @@
 """Spark's types and Arrow's."""
 
 import pyarrow as pa
+from pyspark.errors import PySparkTypeError
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
+from punctuated.errors import ColumnError
 from punctuated.spark.query import METRICS
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
     """How a DataFrame's columns arrive in Python."""
-    return to_arrow_schema(schema, timezone="UTC")
+    return pa.schema([_arrow_field(field) for field in schema])
+
+
+def _arrow_field(field: StructField) -> pa.Field:
+    try:
+        return to_arrow_schema(StructType([field]), timezone="UTC").field(0)
+    except PySparkTypeError as error:
+        raise ColumnError(
+            f"column {field.name!r} is of type {field.dataType.simpleString()}, which Spark cannot hand to Python; "
+            "cast it to another type, or leave it out"
+        ) from error
 
 
 def spark_schema(schema: pa.Schema, known: dict[str, StructField]) -> StructType:
-    """The Spark type of each column, `known` where it comes from an input as it is; metrics beside them."""
+    """The Spark type of each column, `known` where it comes from an input as it is."""
     fields = [
         StructField(field.name, known[field.name].dataType)
         if field.name in known
         else StructField(field.name, from_arrow_schema(pa.schema([field])).fields[0].dataType)
         for field in schema
     ]
-    return StructType([*fields, StructField(METRICS, StringType())])
+    return StructType(fields)
+
+
+def with_metrics(schema: StructType) -> StructType:
+    """These columns, and beside them the one for metrics."""
+    return StructType([*schema, StructField(METRICS, StringType())])

@@ -1,0 +1,66 @@
+"""Kernels are compiled once per host: whoever comes first compiles what every join needs, the others wait and load it.
+
+Without this, all workers of a host would compile the same kernels at the same time in their first task.
+"""
+
+import fcntl
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.buckets import spread
+from punctuated.join.driver import JoinDriver
+from punctuated.join.journal import Journal, restore
+from punctuated.join.shares import read_shares, write_shares
+from punctuated.kernels._jit import CACHE_DIRECTORY
+from punctuated.model.batch import StreamBatch
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.window import TimeWindow
+
+_ROWS = 3_000  # enough for a state to grow
+
+
+@cache
+def compile_once() -> None:
+    """See to it that the kernels of a join are compiled on this host."""
+    installed = hashlib.sha256(str(Path(__file__).parent).encode()).hexdigest()[:16]  # numba's cache depends on it
+    ready = Path(CACHE_DIRECTORY) / f"{installed}.ready"
+    if ready.exists():
+        return
+    with ready.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ready.exists():
+            load_kernels()
+            ready.touch()
+
+
+def load_kernels() -> None:
+    """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored."""
+    for key_type in (pa.int64(), pa.string()):
+        spec = JoinSpec(_stream("A"), _stream("B"))
+        schema = _rows(0, key_type).schema
+        driver = JoinDriver(spec, (schema, schema), [key_type])
+        journal = Journal()
+        entries = []
+        for first in (0, _ROWS):
+            batch = StreamBatch(_rows(first, key_type))
+            left, right = (write_shares(spread(spec.streams[side], batch, [key_type], 1), None) for side in Side)
+            driver.process(read_shares(schema, left), read_shares(schema, right))
+            entries.append(journal.write(driver))
+        restored = JoinDriver(spec, (schema, schema), [key_type])
+        restore(restored, entries)
+        restored.process(StreamBatch(_rows(2 * _ROWS, key_type)), StreamBatch(_rows(2 * _ROWS, key_type)))
+
+
+def _stream(name: str) -> StreamSpec:
+    return StreamSpec(name, ("key", "ts", "last"), ("key",), "ts", TimeWindow(_ROWS), flag="last", punctuated=True)
+
+
+def _rows(first: int, key_type: pa.DataType) -> pa.Table:
+    numbers = np.arange(first, first + _ROWS)
+    columns = [pa.array(numbers // 2).cast(key_type), pa.array(numbers), pa.array(numbers % 3 == 0)]
+    return pa.table(columns, names=["key", "ts", "last"])

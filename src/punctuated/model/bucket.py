@@ -1,0 +1,18 @@
+"""Which part of a join's keys a driver holds."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class BucketPlace:
+    """The bucket `number` of `n`; the first one speaks for all, of what is the same in all of them."""
+
+    number: int = 0
+    n: int = 1
+
+    @property
+    def speaks_for_all(self) -> bool:
+        return self.number == 0
+
+    def __str__(self) -> str:
+        return f"bucket {self.number} of {self.n}" if self.n > 1 else "the join"

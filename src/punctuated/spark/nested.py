@@ -1,0 +1,49 @@
+"""Nested columns leave a step as blobs, which are unpacked behind it.
+
+PySpark takes a flat column of a step as it lies in Arrow memory, but walks through a nested one of a pandas frame value
+by value, and casts that of an Arrow table; not everything survives. Blobs of Arrow batches do. Views without nested
+columns are spared the way through `mapInArrow`, which would halve their rate.
+"""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from punctuated.join.parts import from_ipc, to_ipc
+from punctuated.spark.query import METRICS
+from punctuated.spark.types import with_metrics
+
+PACKED = "_packed"
+_PACKED_DDL = f"{PACKED} BINARY, {METRICS} STRING"
+_LARGEST = 16 << 20  # bytes of a blob, about
+
+
+def leaves_packed(schema: pa.Schema) -> bool:
+    """Whether rows of a view leave the step as blobs."""
+    return any(pa.types.is_nested(field.type) for field in schema)
+
+
+def as_blobs(table: pa.Table) -> pa.Table:
+    """A column of blobs of moderate size that hold the rows."""
+    n_rows = max(1, len(table) * _LARGEST // max(1, table.nbytes))
+    blobs = [to_ipc(table.slice(start, n_rows)).to_pybytes() for start in range(0, len(table), n_rows)]
+    return pa.table([pa.array(blobs, pa.binary())], names=[PACKED])
+
+
+def step_schema(schema: pa.Schema, output: StructType) -> StructType | str:
+    """What a step puts out for a view with these columns, in Arrow's and in Spark's terms."""
+    return _PACKED_DDL if leaves_packed(schema) else with_metrics(output)
+
+
+def unpacked(stepped: DataFrame, schema: pa.Schema, output: StructType) -> DataFrame:
+    """The rows of a step without their metrics, in the columns of its view."""
+    return stepped.mapInArrow(unpack, output) if leaves_packed(schema) else stepped
+
+
+def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The function for `mapInArrow`."""
+    for batch in batches:
+        for blob in batch.column(PACKED):
+            yield from from_ipc(blob.as_buffer()).to_batches()

@@ -1,0 +1,33 @@
+"""Nested columns leave a step as blobs; no JVM is needed to see what they hold."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from punctuated.spark import nested
+from punctuated.spark.emit import as_frames, metrics_frame
+from punctuated.spark.query import METRICS
+
+SCHEMA = pa.schema([("k", pa.int64()), ("l", pa.list_(pa.int64())), ("lacking", pa.struct([("x", pa.string())]))])
+
+
+def test_a_table_is_cut_into_blobs_and_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nested, "_LARGEST", 1_000)
+    keys = np.arange(1_000)
+    table = pa.table({"k": keys, "l": pa.array([[int(key), None] for key in keys])})
+    frames = list(as_frames(table, SCHEMA))
+    assert len(frames) > 10
+    assert all(list(frame.columns) == [nested.PACKED, METRICS] and frame[METRICS].isna().all() for frame in frames)
+    packed = [pa.RecordBatch.from_pandas(frame[[nested.PACKED]]) for frame in frames]
+    found = pa.Table.from_batches(nested.unpack(iter(packed)))
+    assert found.schema == SCHEMA
+    assert found.drop_columns(["lacking"]).equals(table)
+    assert found["lacking"].null_count == len(table)
+
+
+def test_metrics_and_nothing_leave_a_step_like_everything_else() -> None:
+    frame = metrics_frame(SCHEMA, "{}")
+    assert frame[METRICS].tolist() == ["{}"]
+    assert frame[nested.PACKED].isna().all()
+    assert list(as_frames(SCHEMA.empty_table(), SCHEMA)) == []
+    assert list(nested.unpack(iter([]))) == []
