@@ -52,6 +52,10 @@ demo: $(READY) ## run the auction query with and without punctuations
 test: lint ## lint, then every test but benchmarks
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
+.PHONY: cluster-test
+cluster-test: $(READY) ## kill workers of a Spark cluster: nothing is lost or doubled (ARGS="--kills 5 --seed 7")
+	@PYTHONPATH=tests $(BIN)/python -m cluster.exactly_once $(ARGS)
+
 .PHONY: lint
 lint: $(READY) ## ruff, mypy and the layer rules
 	$(BIN)/ruff check
@@ -70,6 +74,7 @@ bench: $(READY) ## measure joins on Spark against Spark's own, Flink and Pathway
 		$(BIN)/python -m benchmarks.peers.run --workload $$workload --batch-rows $(or $(BATCH_ROWS),1000000) \
 			$(if $(SIZE),--size $(SIZE),) $(INSTALL) --out benchmarks/results/$$workload.json || exit $$?; \
 	done
+	@$(BIN)/python -m benchmarks.peers.plot benchmarks/results/w1.json benchmarks/results/w2.json benchmarks/results/w3.json
 
 # Pictures are drawn even when a claim fails: they show why.
 .PHONY: experiments

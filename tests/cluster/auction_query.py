@@ -1,0 +1,89 @@
+"""The auction query on a cluster: results and final groups, each by a query of its own into Parquet files.
+
+FOLDER/auctions and FOLDER/bids are the inputs, a file per micro-batch; FOLDER/results and FOLDER/groups the outputs;
+their checkpoints are FOLDER/checkpoint/results and …/groups. The last file of each input ends its stream.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+import punctuated as pt
+from punctuated.model.side import LEFT, RIGHT
+from punctuated.spark.query import Grouping, Query, View
+from spark import crash_query
+from spark.checkpoints import Batches, cut_by_time
+from spark.spark_harness import write_files
+
+BUCKETS = 4
+NAMES = ("results", "groups")
+INPUTS = {"auctions": (LEFT, crash_query.AUCTIONS), "bids": (RIGHT, crash_query.BIDS)}
+
+
+def make_batches(n: int, seed: int) -> tuple[Batches, Batches]:
+    """The first `n` batches, which leave auctions open and groups unfinished; and the rest, which ends both streams."""
+    auctions, bids = (
+        table.append_column("pattern", pa.nulls(len(table), pa.string()))
+        for table in pt.streams.auctions(50 * n, seed=seed, rate=1.0)
+    )
+    batches = cut_by_time(auctions, bids, n + 2)
+    return batches[:n], [*batches[n:], (_end(auctions, "opened_at"), _end(bids, "bid_at"))]
+
+
+def _end(table: pa.Table, time: str) -> pa.Table:
+    """A punctuation that ends the stream."""
+    everything = ",".join("*" * (table.num_columns - 1))
+    return pa.Table.from_pylist([{time: pc.max(table[time]).as_py(), "pattern": f"<{everything}>"}], table.schema)
+
+
+def declare(auctions: Any, bids: Any) -> Any:
+    """The join, over tables or DataFrames."""
+    patterns = pt.rows_with("pattern")
+    left = pt.stream(
+        auctions, name="A", key="item_id", time="opened_at", window="10 minutes", punctuations=pt.unique() | patterns
+    )
+    right = pt.stream(
+        bids, name="B", key="item_id", time="bid_at", window="10 minutes", punctuations=pt.when("closed") | patterns
+    )
+    return pt.join(left, right, buckets=BUCKETS)
+
+
+def wanted(batches: Batches) -> dict[str, pa.Table]:
+    """What the queries must have put out in the end: the same calls on tables."""
+    joined = declare(*([batch[side] for batch in batches] for side in (LEFT, RIGHT)))
+    return {"results": joined.results, "groups": joined.group_by("item_id").agg(**crash_query.AGGREGATES)}
+
+
+def add_files(folder: Path, batches: Batches, first: int = 0) -> None:
+    """Files for both inputs, the first of them with this number."""
+    for name, (side, _) in INPUTS.items():
+        write_files(folder / name, [batch[side] for batch in batches], first)
+
+
+def on_files(spark: SparkSession, folder: Path) -> Any:
+    """The join over the inputs."""
+    reader = spark.readStream.option("maxFilesPerTrigger", 1).option("latestFirst", "false")
+    frames = [
+        reader.schema(f"{schema}, pattern STRING").parquet(str(folder / name)) for name, (_, schema) in INPUTS.items()
+    ]
+    return declare(*frames)
+
+
+def start(spark: SparkSession, folder: Path) -> dict[str, StreamingQuery]:
+    """Both queries; they end when all files are read."""
+    joined = on_files(spark, folder)
+    frames = {"results": joined.results, "groups": joined.group_by("item_id").agg(**crash_query.AGGREGATES)}
+    return {name: crash_query.start(frame, folder, name) for name, frame in frames.items()}
+
+
+def query_of(spark: SparkSession, folder: Path, name: str) -> Query:
+    """What the steps of a query are told."""
+    query: Query = on_files(spark, folder).query
+    if name == "results":
+        return query
+    return replace(query, view=View.GROUPS, grouping=Grouping(("item_id",), crash_query.AGGREGATES))
