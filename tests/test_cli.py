@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from typer.testing import CliRunner, Result
 from punctuated import experiments, streams
 from punctuated.cli import app
 from punctuated.errors import StreamError
+from punctuated.experiments import engine as engines
+from punctuated.experiments.engine import Engine
+from punctuated.experiments.tables_engine import TABLES, TablesEngine
 
 needs_streams = pytest.mark.skipif(not hasattr(streams, "generate"), reason="the generators are not written yet")
 
@@ -31,11 +35,13 @@ class Figure:
     title: str = "State over time"
     paper: str = "PWJoin figure 8"
 
-    def run(self, scale: float = 1.0, progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+    def run(
+        self, scale: float = 1.0, progress: Callable[[float], None] | None = None, engine: Engine = TABLES
+    ) -> dict[str, Any]:
         if progress is not None:
             progress(1.0)
         claim = {"claim": "state [bounded]", "holds": self.holds, "detail": f"scale {scale}"}
-        return {"scale": scale, "checks": [claim]}
+        return {"engine": engine.name, "scale": scale, "checks": [claim]}
 
     def plot(self, result: dict[str, Any], path: Path) -> None:
         path.write_text(f"picture of {self.name} at {result['scale']}")
@@ -54,8 +60,8 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> None:
         (["demo"], ["--out"]),
         (["generate"], ["--n", "--seed", "--out", "--gap", "--punctuations", "--json"]),
         (["experiment"], ["list", "run", "plot"]),
-        (["experiment", "run"], ["--out", "--scale", "--json"]),
-        (["experiment", "plot"], ["--out", "--pictures"]),
+        (["experiment", "run"], ["--out", "--scale", "--engine", "--json"]),
+        (["experiment", "plot"], ["--out", "--pictures", "--engine"]),
     ],
 )
 def test_help_names_what_there_is(command: list[str], words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,6 +194,8 @@ def test_a_claim_that_fails_is_exit_code_one(tmp_path: Path) -> None:
         (["run", "kept", "--scale", "0"], "above 0"),
         (["plot", "kept"], "experiment run kept"),
         (["plot", "all"], "experiment run all"),
+        (["plot", "kept", "--engine", "spark"], "--engine spark"),
+        (["run", "kept", "--engine", "flink"], "spark"),
     ],
 )
 def test_experiment_errors_say_what_to_do(command: list[str], remedy: str, tmp_path: Path) -> None:
@@ -202,6 +210,22 @@ def test_experiment_plot_draws_what_has_been_run(tmp_path: Path) -> None:
     outcome = punctuated("experiment", "plot", "all", "--out", tmp_path, "--pictures", tmp_path / "docs")
     assert outcome.stdout == f"{tmp_path / 'docs' / 'kept.png'}\n"
     assert (tmp_path / "docs" / "kept.png").read_text() == "picture of kept at 1.0"
+
+
+@pytest.mark.usefixtures("figures")
+def test_results_on_spark_stand_beside_those_on_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Elsewhere(TablesEngine):
+        name = "spark"
+
+    monkeypatch.setattr(
+        engines, "open_engine", lambda name, log: nullcontext(Elsewhere() if name == "spark" else TABLES)
+    )
+    for engine in ("tables", "spark"):
+        punctuated("experiment", "run", "kept", "--out", tmp_path, "--engine", engine)
+        punctuated("experiment", "plot", "all", "--out", tmp_path, "--engine", engine)
+    written = {path.stem: json.loads(path.read_text())["engine"] for path in tmp_path.glob("*.json")}
+    assert written == {"kept": "tables", "kept_spark": "spark"}
+    assert {path.stem for path in tmp_path.glob("*.png")} == set(written)
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import json
 import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from importlib import import_module, metadata
 from pathlib import Path
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from punctuated.experiments import Experiment
+    from punctuated.experiments.engine import Engine
 
 _VERSIONS_OF = ("punctuated", "pyspark", "pyarrow", "pandas", "numpy", "numba", "sqlglot")
 
@@ -41,6 +42,13 @@ class _Group(TyperGroup):
         except PunctuatedError as error:
             Console(stderr=True).print(Text(f"error: {error}", style="red"), soft_wrap=True)
             raise typer.Exit(2) from error
+
+
+class EngineName(StrEnum):
+    """What runs the joins of an experiment."""
+
+    tables = "tables"
+    spark = "spark"
 
 
 class Punctuations(StrEnum):
@@ -65,6 +73,9 @@ app.add_typer(experiment_app, name="experiment")
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
 ResultsFolder = Annotated[Path, typer.Option("--out", help="Folder of the results, one JSON file per experiment.")]
 ExperimentName = Annotated[str, typer.Argument(metavar="NAME|all", help="See `punctuated experiment list`.")]
+OnEngine = Annotated[
+    EngineName, typer.Option("--engine", help="What runs the joins; results on Spark are called NAME_spark.")
+]
 
 
 @app.command()
@@ -156,6 +167,7 @@ def run_experiments(
     name: ExperimentName,
     out: ResultsFolder = Path("out/experiments"),
     scale: Annotated[float, typer.Option(help="Size of the input relative to the published experiment.")] = 1.0,
+    engine: OnEngine = EngineName.tables,
     as_json: AsJson = False,
 ) -> None:
     """Run one experiment or all of them, write NAME.json, and check the paper's claims.
@@ -164,14 +176,15 @@ def run_experiments(
     """
     if scale <= 0:
         raise PunctuatedError(f"--scale {scale} leaves no input: give a number above 0")
-    summaries = []
-    for experiment in _chosen(name):
-        result = _run_with_progress(experiment, scale, quiet=as_json)
-        path = _write_result(result, out / f"{experiment.name}.json")
-        checks = result["checks"]
-        summaries.append({"name": experiment.name, "path": str(path), "checks": checks})
-        if not as_json:
-            _print_checks(experiment, checks, path)
+    chosen, summaries = _chosen(name), []
+    with _running(engine, out, quiet=as_json) as runs_on:
+        for experiment in chosen:
+            result = _run_with_progress(experiment, scale, runs_on, quiet=as_json)
+            path = _write_result(result, out / f"{_file_name(experiment, engine)}.json")
+            checks = result["checks"]
+            summaries.append({"name": experiment.name, "path": str(path), "checks": checks})
+            if not as_json:
+                _print_checks(experiment, checks, path)
     holds = all(check["holds"] for summary in summaries for check in summary["checks"])
     if as_json:
         _print_json({"holds": holds, "experiments": summaries})
@@ -186,16 +199,17 @@ def plot_experiments(
     pictures: Annotated[
         Path | None, typer.Option(help="Folder for the pictures.", show_default="that of --out")
     ] = None,
+    engine: OnEngine = EngineName.tables,
     as_json: AsJson = False,
 ) -> None:
     """Draw NAME.png from NAME.json, for one experiment or for all that have been run."""
     folder = pictures or out
     chosen = _chosen(name)
     if name == "all":
-        chosen = [experiment for experiment in chosen if (out / f"{experiment.name}.json").exists()]
+        chosen = [each for each in chosen if (out / f"{_file_name(each, engine)}.json").exists()]
         if not chosen:
-            raise PunctuatedError(f"no results in {out}: first `punctuated experiment run all --out {out}`")
-    drawn = [_plot(experiment, out, folder) for experiment in chosen]
+            raise PunctuatedError(f"no results in {out}: first `{_run_command(name, out, engine)}`")
+    drawn = [_plot(experiment, out, folder, engine) for experiment in chosen]
     if as_json:
         _print_json({"files": [str(path) for path in drawn]})
         return
@@ -219,6 +233,28 @@ def _experiments() -> "Mapping[str, Experiment]":
         return EXPERIMENTS
 
 
+def _file_name(experiment: "Experiment", engine: EngineName) -> str:
+    return experiment.name if engine is EngineName.tables else f"{experiment.name}_{engine}"
+
+
+def _run_command(name: str, out: Path, engine: EngineName) -> str:
+    command = f"punctuated experiment run {name} --out {out}"
+    return command if engine is EngineName.tables else f"{command} --engine {engine}"
+
+
+@contextmanager
+def _running(engine: EngineName, out: Path, *, quiet: bool) -> "Iterator[Engine]":
+    """The engine, started; Spark needs some seconds for that, and writes its messages to `spark.log`."""
+    from punctuated.experiments.engine import open_engine
+
+    with _files_of(out):
+        out.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        with Console(stderr=True, quiet=quiet).status(f"starting {engine}"):
+            started = stack.enter_context(open_engine(engine, out / "spark.log"))
+        yield started
+
+
 @contextmanager
 def _plot_extra() -> Iterator[None]:
     """Names the extra to install when what runs inside misses matplotlib."""
@@ -239,13 +275,13 @@ def _files_of(path: Path) -> Iterator[None]:
         raise PunctuatedError(f"cannot use {path}: {error.strerror or error}") from error
 
 
-def _run_with_progress(experiment: "Experiment", scale: float, *, quiet: bool) -> dict[str, Any]:
+def _run_with_progress(experiment: "Experiment", scale: float, engine: "Engine", *, quiet: bool) -> dict[str, Any]:
     if quiet:
-        return experiment.run(scale=scale)
+        return experiment.run(scale=scale, engine=engine)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(experiment.name, total=1.0)
-        return experiment.run(scale=scale, progress=lambda done: bar.update(task, completed=done))
+        return experiment.run(scale=scale, progress=lambda done: bar.update(task, completed=done), engine=engine)
 
 
 def _print_checks(experiment: "Experiment", checks: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -257,18 +293,19 @@ def _print_checks(experiment: "Experiment", checks: Sequence[Mapping[str, Any]],
     typer.echo(str(path))
 
 
-def _plot(experiment: "Experiment", results: Path, pictures: Path) -> Path:
-    source, picture = results / f"{experiment.name}.json", pictures / f"{experiment.name}.png"
-    result = _read_result(source, experiment.name)
+def _plot(experiment: "Experiment", results: Path, pictures: Path, engine: EngineName) -> Path:
+    name = _file_name(experiment, engine)
+    picture = pictures / f"{name}.png"
+    result = _read_result(results / f"{name}.json", _run_command(experiment.name, results, engine))
     with _files_of(picture), _plot_extra():
         pictures.mkdir(parents=True, exist_ok=True)
         experiment.plot(result, picture)
     return picture
 
 
-def _read_result(path: Path, name: str) -> dict[str, Any]:
+def _read_result(path: Path, command: str) -> dict[str, Any]:
     if not path.exists():
-        raise PunctuatedError(f"{path} does not exist: first `punctuated experiment run {name} --out {path.parent}`")
+        raise PunctuatedError(f"{path} does not exist: first `{command}`")
     with _files_of(path):
         text = path.read_text(encoding="utf-8")
     try:

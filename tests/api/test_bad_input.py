@@ -147,6 +147,12 @@ def test_groups_say_what_to_change() -> None:
         joined.group_by("k").agg()
     with raises("another one"):
         joined.group_by("k").agg(k=pt.count())
+    nested = LEFT.append_column("s", pa.array([{"x": 1}, None]))
+    joined = pt.join(left(nested, punctuations=pt.unique()), right())
+    with raises(r"group_by\('s'\): the column is of type struct<x: int64>; group by a field of it"):
+        joined.group_by("k", "s").agg(n=pt.count())
+    with raises("which has no order"):
+        joined.group_by("k").agg(n=pt.max("s"))
 
 
 def test_late_groups_and_unbounded_states_warn() -> None:

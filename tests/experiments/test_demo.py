@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from punctuated.cli import app
 from punctuated.errors import PunctuatedError
-from punctuated.experiments import demo, demo_tables
+from punctuated.experiments import demo, demo_tables, local_spark
 from punctuated.experiments.demo_view import LiveView
 
 PNG = b"\x89PNG\r\n"
@@ -114,7 +114,7 @@ def fake_java(home: Path, said: str) -> None:
 def test_a_java_that_is_new_enough_is_taken(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_java(tmp_path, f'openjdk version "{version}" 2025-04-15')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    demo.check_java()
+    local_spark.check_java("do without")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_an_old_java_is_named(said: str, found: str, tmp_path: Path, monkeypatch
     fake_java(tmp_path, said)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(PunctuatedError, match=found):
-        demo.check_java()
+        local_spark.check_java("do without")
 
 
 def test_without_java_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,10 @@ import punctuated as pt
 from punctuated.experiments import EXPERIMENTS, fig08_memory, fig11_punctuations, fig12_one_sided
 from punctuated.experiments.experiment import Experiment
 from punctuated.experiments.fig07_best_case import synchronized
-from punctuated.experiments.run import cut, declare, mean_after, prepare, race, ratio, sample, times_us
+from punctuated.experiments.race import ratio
+from punctuated.experiments.series import mean_after
+from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.trial import alike, cut, times_us, with_and_without
 
 DETERMINISTIC = ("fig07_best_case", "fig08_memory", "fig11_punctuations", "fig12_one_sided", "eq01_state")
 PNG = b"\x89PNG\r\n"
@@ -27,6 +30,7 @@ def test_runs_at_a_small_scale_and_is_drawn_from_json_alone(experiment: Experime
     assert heard[-1] == pytest.approx(1.0)
     assert all(earlier <= later for earlier, later in pairwise(heard))
     assert result["checks"]
+    assert result["engine"] == "tables"
     for check in result["checks"]:
         assert check.keys() == {"claim", "holds", "detail"}
         assert isinstance(check["holds"], bool)
@@ -57,6 +61,11 @@ def test_swapping_the_joins_fails_the_claims_of_figures_11_and_12() -> None:
         runs = EXPERIMENTS[name].run(scale=0.2)["runs"]
         assert failing(figure._checks(runs)) == []
         assert len(failing(figure._checks({"PWJoin": runs["PJoin"], "PJoin": runs["PWJoin"]}))) >= 2
+
+
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_a_run_that_is_too_short_for_its_claims_says_so(name: str) -> None:
+    assert EXPERIMENTS[name].run(scale=1e-9)["checks"]
 
 
 @pytest.mark.parametrize("name", DETERMINISTIC)
@@ -93,7 +102,7 @@ def test_a_cut_keeps_every_row_and_every_time_in_its_batch() -> None:
 
 def test_samples_stand_on_the_step_while_both_streams_go_on() -> None:
     tables = [pt.streams.generate("punct-asc-30-40", n, seed=n) for n in (300, 500)]
-    series = sample(declare("A", tables[0], 1), declare("B", tables[1], 1), "wjoin", 100_000)
+    series = TABLES.sample(alike("wjoin", tables, 1), 100_000)
     assert [round(at * 10) for at in series["seconds"]] == list(range(1, len(series["seconds"]) + 1))
     assert series["seconds"][-1] <= min(times_us(table)[-1] for table in tables) / 1e6
     assert mean_after(series, "state", 1) == pytest.approx(200, rel=0.3)
@@ -101,12 +110,10 @@ def test_samples_stand_on_the_step_while_both_streams_go_on() -> None:
 
 
 def test_a_race_gives_every_join_the_same_results() -> None:
-    batches = cut(pt.streams.generate("cluster-asc-5", 300), 1_000_000)
-    joins = {
-        name: prepare(declare("A", batches, 1), declare("B", batches, 1), name.lower()) for name in ("PWJoin", "WJoin")
-    }
-    outcome = race(joins, repeats=3)
+    table = pt.streams.generate("cluster-asc-5", 300)
+    outcome = TABLES.race(with_and_without((table, table), 1), 1_000_000, repeats=3)
     assert len(outcome["WJoin"]["repetitions_s"]) == 3
+    assert outcome["WJoin"]["batches"] == len(cut(table, 1_000_000)) and outcome["WJoin"]["timed_share"] == 1
     assert outcome["PWJoin"]["results"] == outcome["WJoin"]["results"] > 300
     assert outcome["PWJoin"]["curve"]["results"][-1] == outcome["PWJoin"]["results"]
     assert ratio({"repetitions_s": [2, 9, 4]}, {"repetitions_s": [1, 3, 2]}) == 2

@@ -173,4 +173,3 @@ def test_state_stays_small_while_values_come_and_go(n_buckets: int) -> None:
     assert driver.state.sides["live"].tolist() == [0, 0]
     assert len(driver.memory.runs) == 1  # all ended integers of a bucket are one interval
     assert max(sizes) <= 1.1 * max(sizes[:3])
-

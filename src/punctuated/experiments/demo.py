@@ -8,23 +8,15 @@ Generated auctions last five minutes on average, so the window is ten minutes he
 """
 
 import json
-import os
-import re
-import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from statistics import median
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 import punctuated as pt
 from punctuated.errors import PunctuatedError
@@ -36,37 +28,30 @@ from punctuated.experiments.demo_tables import (
     TableQuery,
     declare,
     last_row,
-    load_kernels,
     make_streams,
     on_tables,
 )
 from punctuated.experiments.demo_view import WITH, WITHOUT, Moment, Reading, View, key
+from punctuated.experiments.file_stream import read_files, write_files
+from punctuated.experiments.local_spark import check_java, local_spark
+from punctuated.join.warm_up import compile_once
 
 if TYPE_CHECKING:
     from punctuated.spark.metrics import JoinMetrics
 
 AUCTIONS, BATCHES = 20_000, 40
-_OLDEST_JAVA = 17
 
 SETTINGS = {
     "spark.driver.memory": "1g",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
     # Only the quick compiler, and one thread that collects garbage: Spark is ready in half the time.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
 }
-# The demo runs on the Spark that was installed with this package, whatever else is set up on a machine.
-_NOT_OURS = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS")
 
 
 def run(view: View, out: Path, auctions: int = AUCTIONS, batches: int = BATCHES, spark: bool = True) -> bool:
     """Run the query both ways and write `demo.png` and `demo.json` to `out`; whether both gave the same results."""
     if spark:
-        check_java()
+        check_java("see the same without Spark: punctuated demo --no-spark")
     try:
         return _run(view, out, auctions, batches, spark)
     finally:
@@ -106,28 +91,11 @@ def on_spark(given: Streams, view: View, log: Path) -> Generator[Measured]:
     with tempfile.TemporaryDirectory(prefix="punctuated-demo-") as name, _session(Path(name), view, log) as spark:
         folder = Path(name)
         opened, offered = (
-            _read_stream(spark, _write_batches(folder / stream, tables))
+            read_files(spark, write_files(folder / stream, tables))
             for stream, tables in (("auctions", given.opened), ("bids", given.offered))
         )
         counts = pt.join(*declare(opened, offered, aware=True)).group_by("item_id").agg(bids=pt.count())
         yield from _listen(spark, counts, folder / "checkpoint", view, log)
-
-
-def _write_batches(folder: Path, tables: Sequence[pa.Table]) -> Path:
-    """One file per batch; Spark takes the oldest first."""
-    folder.mkdir()
-    for number, table in enumerate(tables):
-        path = folder / f"{number:05}.parquet"
-        pq.write_table(table, path)
-        os.utime(path, (1_000_000 + number, 1_000_000 + number))
-    return folder
-
-
-def _read_stream(spark: Any, folder: Path) -> Any:
-    fields = pq.read_schema(folder / "00000.parquet")
-    names = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "STRING", pa.bool_(): "BOOLEAN"}
-    ddl = ", ".join(f"{field.name} {names.get(field.type, 'TIMESTAMP')}" for field in fields)
-    return spark.readStream.schema(ddl).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
 def _listen(spark: Any, counts: Any, checkpoint: Path, view: View, log: Path) -> Iterator[Measured]:
@@ -181,71 +149,12 @@ def _reading(metrics: "JoinMetrics", final: int) -> Reading:
 @contextmanager
 def _session(folder: Path, view: View, log: Path) -> Iterator[Any]:
     """A local Spark; the join is loaded, or compiled, while it starts."""
-    with view.busy(f"starting Spark, and {LOADING}"):
-        from punctuated.spark.metrics import session_with
-
-        for name in _NOT_OURS:
-            os.environ.pop(name, None)
-        os.environ["PYSPARK_PYTHON"] = sys.executable  # otherwise workers take the first python3 on the PATH
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        folders = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
-        with ThreadPoolExecutor(1) as beside:
-            loaded = beside.submit(load_kernels)
-            with _stderr_to(log):
-                spark = session_with("punctuated demo", SETTINGS | folders)
+    with ExitStack() as stack:
+        with view.busy(f"starting Spark, and {LOADING}"), ThreadPoolExecutor(1) as beside:
+            loaded = beside.submit(compile_once)
+            spark = stack.enter_context(local_spark("punctuated demo", folder, log, SETTINGS))
             loaded.result()
-        spark.sparkContext.setLogLevel("ERROR")
-    try:
-        yield pt.configure(spark)
-    finally:
-        for query in spark.streams.active:
-            query.stop()
-        spark.stop()
-
-
-@contextmanager
-def _stderr_to(path: Path) -> Iterator[None]:
-    """Processes that are started meanwhile write their standard error to a file, for good."""
-    sys.stderr.flush()
-    ours = os.dup(2)
-    with path.open("w", encoding="utf-8") as file:
-        os.dup2(file.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(ours, 2)
-        os.close(ours)
-
-
-def check_java() -> None:
-    """Raise if Spark would not find a Java that is new enough: in JAVA_HOME, or else on the PATH."""
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    version = _java_version(java) if java else 0
-    if version >= _OLDEST_JAVA:
-        return
-    if home:
-        found = f"JAVA_HOME={home} holds {f'version {version}' if version else 'none'}"
-    elif java:
-        found = f"{java} {f'is version {version}' if version else 'does not run'}"
-    else:
-        found = "there is no java on the PATH"
-    raise PunctuatedError(
-        f"Spark needs Java {_OLDEST_JAVA} or newer, but {found}. Install it (Debian, Ubuntu: sudo apt-get install "
-        f"openjdk-{_OLDEST_JAVA}-jre-headless; Fedora: sudo dnf install java-{_OLDEST_JAVA}-openjdk-headless; macOS: "
-        f"brew install openjdk@{_OLDEST_JAVA}; scripts/ensure_java.sh tries it for you), or see the same without "
-        "Spark: punctuated demo --no-spark"
-    )
-
-
-def _java_version(java: str) -> int:
-    """17 for "17.0.15", 8 for "1.8.0_402", 0 if it does not run."""
-    try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60).stderr
-    except (OSError, subprocess.TimeoutExpired):
-        return 0
-    version = re.search(r'version "(?:1\.)?(\d+)', said)
-    return int(version[1]) if version else 0
+        yield spark
 
 
 # Summary

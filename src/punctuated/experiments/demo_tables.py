@@ -3,22 +3,19 @@
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 import punctuated as pt
 from punctuated.experiments.demo_view import Reading, View
-from punctuated.experiments.run import SECOND_US, Prepared, prepare
-from punctuated.join.buckets import spread
+from punctuated.experiments.tables_engine import Prepared, prepare
+from punctuated.experiments.trial import SECOND_US, cut
 from punctuated.join.counters import current_counts
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy
-from punctuated.join.journal import Journal, restore
 from punctuated.join.output import BatchResult
-from punctuated.model.side import LEFT, RIGHT
+from punctuated.join.warm_up import load_kernels
 from punctuated.model.times import to_microseconds
 
 WINDOW = "10 minutes"
@@ -43,14 +40,11 @@ def make_streams(auctions: int, batches: int) -> Streams:
     """Auctions and bids up to the last opening; the streams would go on."""
     opened, offered = pt.streams.auctions(auctions, seed=1)
     step_us = int(to_microseconds(opened["opened_at"], "opened_at")[-1]) // batches + 1
-    return Streams(
-        _cut(opened, "opened_at", step_us, batches), _cut(offered, "bid_at", step_us, batches), step_us / SECOND_US
+    left, right = (
+        cut(table, step_us, batches, time_column=column)
+        for table, column in ((opened, "opened_at"), (offered, "bid_at"))
     )
-
-
-def _cut(table: pa.Table, column: str, step_us: int, batches: int) -> list[pa.Table]:
-    edges = np.searchsorted(to_microseconds(table[column], column), np.arange(batches + 1) * step_us).tolist()
-    return [table.slice(first, last - first) for first, last in pairwise(edges)]
+    return Streams(left, right, step_us / SECOND_US)
 
 
 def declare(opened: Any, offered: Any, aware: bool) -> tuple[pt.Stream, pt.Stream]:
@@ -129,15 +123,3 @@ def on_tables(given: Streams, view: View) -> Generator[Measured]:
         took = time.perf_counter() - start
         yield Measured(batch, reading, took * 1000, query.latest)
         time.sleep(max(0.0, pause - took))
-
-
-def load_kernels() -> None:
-    """Run everything that is compiled on some auctions: the join, and what a step on Spark does around it."""
-    given = make_streams(2_000, 3)  # enough for a state to grow
-    for aware in (True, False):
-        prepared = given.prepared(aware)
-        query = TableQuery(prepared)
-        query.up_to(2)
-        restore(prepared.driver(), [Journal().write(query.driver)])
-        for side in (LEFT, RIGHT):
-            spread(prepared.spec.streams[side], prepared.batches[0][side], prepared.key_types, 2)

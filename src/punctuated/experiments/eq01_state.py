@@ -14,8 +14,11 @@ import pyarrow as pa
 
 import punctuated as pt
 from punctuated.experiments import fig08_memory, plot
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, report, scaled
-from punctuated.experiments.run import SECOND_US, Series, declare, rate, sample, times_us
+from punctuated.experiments.engine import Engine
+from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, part, scaled
+from punctuated.experiments.series import Series
+from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.trial import SECOND_US, Input, Trial, rate, times_us
 from punctuated.plan.estimate import pwjoin_state, window_state
 
 TUPLES = 30_000  # per stream: 300 s at 100 tuples/s
@@ -25,20 +28,20 @@ SEGMENTS = (30, 60)  # tuples per punctuation of A: two punctuation rates
 MOST_ERROR, FIFTHS = 0.05, 5
 
 
-def run(scale: float = 1.0, progress: Progress | None = None) -> Result:
+def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
     """Measure PWJoin and predict its state from the rates of the same streams."""
     n = scaled(TUPLES, scale)
     similar = [pt.streams.generate(fig08_memory.PATTERN, n, seed=seed) for seed in (1, 2)]
-    clustered = _measure(*similar)
-    report(progress, 1 / 3)
     uniform = pt.streams.generate(f"uniform-{max(1, n // SEGMENTS[0])}", n, seed=2)
+    shares = [part(progress, i, 1 + len(SEGMENTS)) for i in range(1 + len(SEGMENTS))]
+    clustered = _measure(engine, similar[0], similar[1], shares[0])
     spread = {}
-    for i, segment in enumerate(SEGMENTS):
+    for segment, share in zip(SEGMENTS, shares[1:], strict=True):
         left = pt.streams.generate(f"punct-asc-{segment}-40", n, seed=1)
-        spread[str(segment)] = _measure(left, uniform)["B"]
-        report(progress, (i + 2) / 3)
+        spread[str(segment)] = _measure(engine, left, uniform, share)["B"]
     bound = window_state(rate(uniform), WINDOW_S)
     return {
+        "engine": engine.name,
         "tuples": n,
         "window_s": WINDOW_S,
         "clustered": clustered,
@@ -48,15 +51,14 @@ def run(scale: float = 1.0, progress: Progress | None = None) -> Result:
     }
 
 
-def _measure(left: pa.Table, right: pa.Table) -> dict[str, Series]:
+def _measure(engine: Engine, left: pa.Table, right: pa.Table, progress: Progress | None) -> dict[str, Series]:
     """The state of each side over time, measured and predicted; a stream without flags is declared unpunctuated."""
-    tables = left, right
-    streams = [
-        declare(name, table, WINDOW_S, pt.when("last") if table["last"].to_numpy().any() else None)
-        for name, table in zip("AB", tables, strict=True)
+    inputs = [
+        Input(table, WINDOW_S, pt.when("last") if table["last"].to_numpy().any() else None) for table in (left, right)
     ]
-    series = sample(streams[0], streams[1], "pwjoin", STEP_S * SECOND_US)
-    start = min(int(times_us(table)[0]) for table in tables)
+    trial = Trial("pwjoin", inputs[0], inputs[1])
+    series = engine.sample(trial, STEP_S * SECOND_US, progress)
+    start, _ = trial.span_us()
     return {
         name: {
             "seconds": series["seconds"],
@@ -103,7 +105,7 @@ def _checks(clustered: dict[str, Series], spread: dict[str, Series], bound: floa
         check(
             "There the state falls as time goes on",
             all(later < earlier for earlier, later in pairwise(fifths)),
-            "mean of each fifth of the run: " + ", ".join(f"{each:,.0f}" for each in fifths),
+            f"mean of each fifth of the run: {listed(fifths)}",
         ),
         check(
             "The more punctuations, the smaller the state",
@@ -125,7 +127,8 @@ def _full(series: Series) -> list[tuple[float, float]]:
 
 def draw(result: Result, path: Path) -> None:
     """Measured as lines, predicted as dashes of the same colour."""
-    with plot.picture(path, f"Eq. (1) and the measured state, {result['window_s']} s windows", 2, share_y=True) as axes:
+    title = plot.titled(f"Eq. (1) and the measured state, {result['window_s']} s windows", result)
+    with plot.picture(path, title, 2, share_y=True) as axes:
         for side, colour in (("A", plot.BLUE), ("B", plot.VERMILLION)):
             _draw_pair(axes[0], result["clustered"][side], colour, f"state of {side}")
         plot.label(axes[0], "time (s)", "tuples in state", f"{fig08_memory.PATTERN} on both")
@@ -138,8 +141,8 @@ def draw(result: Result, path: Path) -> None:
 
 
 def _draw_pair(axes: Any, series: Series, colour: str, name: str) -> None:
-    axes.plot(series["seconds"], series["measured"], "-", color=colour, linewidth=1.8, label=f"{name}, measured")
-    axes.plot(series["seconds"], series["predicted"], "--", color=colour, linewidth=1.8, label=f"{name}, Eq. (1)")
+    for column, shown, line in (("measured", "measured", "-"), ("predicted", "Eq. (1)", "--")):
+        plot.curve(axes, series, column, f"{name}, {shown}", color=colour, linestyle=line)
 
 
 EXPERIMENT = Experiment("eq01_state", "Predicted and measured state", "PWJoin equation (1)", run, draw)

@@ -9,8 +9,11 @@ from typing import Any
 
 import punctuated as pt
 from punctuated.experiments import plot
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, report, scaled
-from punctuated.experiments.run import SECOND_US, Series, declare, mean_after, rate, sample
+from punctuated.experiments.engine import Engine, sample_each
+from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, part, scaled
+from punctuated.experiments.series import Series, mean_after
+from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.trial import SECOND_US, rate, with_and_without
 
 PATTERN = "punct-asc-100-40"
 TUPLES = 30_000  # per stream: 300 s at 100 tuples/s
@@ -18,22 +21,16 @@ WINDOWS_S = (1, 5, 15)
 STEP_S = 2
 
 
-def run(scale: float = 1.0, progress: Progress | None = None) -> Result:
+def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
     """Sample both joins with each window."""
     n = scaled(TUPLES, scale)
     left, right = (pt.streams.generate(PATTERN, n, seed=seed) for seed in (1, 2))
     runs: dict[str, dict[str, Series]] = {}
     for i, window in enumerate(WINDOWS_S):
-        flags = pt.when("last")
-        pwjoin = sample(
-            declare("A", left, window, flags), declare("B", right, window, flags), "pwjoin", STEP_S * SECOND_US
-        )
-        wjoin = sample(declare("A", left, window), declare("B", right, window), "wjoin", STEP_S * SECOND_US)
-        kept = ("seconds", "state", "results")
-        runs[str(window)] = {"PWJoin": {k: pwjoin[k] for k in kept}, "WJoin": {k: wjoin[k] for k in kept}}
-        report(progress, (i + 1) / len(WINDOWS_S))
+        trials, share = with_and_without((left, right), window), part(progress, i, len(WINDOWS_S))
+        runs[str(window)] = sample_each(engine, trials, STEP_S * SECOND_US, ("state", "results"), share)
     summary = {str(window): _summary(runs[str(window)], window, rate(left) + rate(right)) for window in WINDOWS_S}
-    return {"tuples": n, "step_s": STEP_S, "runs": runs, "summary": summary, "checks": _checks(runs, summary)}
+    return {"engine": engine.name, "tuples": n, "runs": runs, "summary": summary, "checks": _checks(runs, summary)}
 
 
 def _summary(runs: dict[str, Series], window: int, both_rates: float) -> dict[str, float]:
@@ -62,12 +59,12 @@ def _checks(runs: dict[str, dict[str, Series]], summary: dict[str, dict[str, flo
         check(
             "The larger the window, the more tuples PWJoin saves",
             all(small < large for small, large in pairwise(saved)),
-            "saved tuples at 1, 5, 15 s: " + ", ".join(f"{each:,.0f}" for each in saved),
+            f"saved tuples at 1, 5, 15 s: {listed(saved)}",
         ),
         check(
             "The larger the window, the larger the share that PWJoin saves",
             all(small < large for small, large in pairwise(shares)),
-            "saved share at 1, 5, 15 s: " + ", ".join(f"{each:.0%}" for each in shares),
+            f"saved share at 1, 5, 15 s: {listed(shares, '.0%')}",
         ),
         check(
             "WJoin holds what its windows hold: the rate times the window of both streams, within 10 %",
@@ -82,28 +79,19 @@ def _checks(runs: dict[str, dict[str, Series]], summary: dict[str, dict[str, flo
         check(
             "Both have given the same number of results at every sample",
             same,
-            "results with 1, 5, 15 s: "
-            + ", ".join(
-                f"{each['PWJoin']['results'][-1] if each['PWJoin']['results'] else 0:,}" for each in runs.values()
-            ),
+            f"results with 1, 5, 15 s: {listed(sum(each['PWJoin']['results'][-1:]) for each in runs.values())}",
         ),
     ]
 
 
 def draw(result: Result, path: Path) -> None:
     """Six lines: the algorithm by its colour, the window by its shade."""
-    with plot.picture(path, f"Tuples in state, {PATTERN} on both streams", height=4.8) as (axes,):
+    title = plot.titled(f"Tuples in state, {PATTERN} on both streams", result)
+    with plot.picture(path, title, height=4.8) as (axes,):
         for (window, series), shade in zip(result["runs"].items(), (0.4, 0.7, 1.0), strict=True):
             for name in ("WJoin", "PWJoin"):
-                axes.plot(
-                    series[name]["seconds"],
-                    series[name]["state"],
-                    plot.LINES[name],
-                    color=plot.COLOURS[name],
-                    alpha=shade,
-                    linewidth=1.8,
-                    label=f"{name}, {window} s window",
-                )
+                shown = f"{name}, {window} s window"
+                plot.curve(axes, series[name], "state", shown, alpha=shade, **plot.look(name))
         plot.label(axes, "time (s)", "tuples in both states")
         plot.headroom(axes)
         plot.legend_below([axes], columns=3)

@@ -7,12 +7,13 @@ same as WJoin. The second holds here; of the first, a bound is checked. The pape
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 import punctuated as pt
 from punctuated.experiments import plot
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, scaled
-from punctuated.experiments.run import SECOND_US, Prepared, cut, declare, prepare, race, ratio
+from punctuated.experiments.engine import Engine
+from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, scaled
+from punctuated.experiments.race import compared, ratio
+from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.trial import SECOND_US, alike
 
 PATTERNS = ("punct-asc-30-40", "punct-random-30-40")
 TUPLES = 300_000  # per stream
@@ -23,7 +24,7 @@ MOST_TIMES_LONGER, MOST_WITHOUT = 2.0, 1.15
 NONE = "PWJoin, no punctuations"
 
 
-def run(scale: float = 1.0, progress: Progress | None = None) -> Result:
+def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
     """Race PWJoin with irrelevant punctuations, PWJoin without any, and WJoin."""
     n = scaled(TUPLES, scale)
     with_rows = [
@@ -31,63 +32,54 @@ def run(scale: float = 1.0, progress: Progress | None = None) -> Result:
         for seed, pattern in enumerate(PATTERNS, 1)
     ]
     tuples = [table.filter(table["pattern"].is_null()).drop_columns(["pattern"]) for table in with_rows]
-    joins = {
-        "PWJoin": _prepare(with_rows, "pwjoin", punctuated=True),
-        NONE: _prepare(tuples, "pwjoin", punctuated=False),
-        "WJoin": _prepare(tuples, "wjoin", punctuated=False),
+    trials = {
+        "PWJoin": alike("pwjoin", with_rows, WINDOW_S, pt.rows_with("pattern")),
+        NONE: alike("pwjoin", tuples, WINDOW_S),
+        "WJoin": alike("wjoin", tuples, WINDOW_S),
     }
-    runs = race(joins, REPEATS, progress)
+    runs = engine.race(trials, BATCH_S * SECOND_US, REPEATS, progress)
     n_punctuations = sum(len(table) - n for table in with_rows)
     return {
+        "engine": engine.name,
         "tuples": n,
         "punctuations": n_punctuations,
         "window_s": WINDOW_S,
-        "batch_s": BATCH_S,
         "runs": runs,
         "checks": _checks(runs, n_punctuations),
     }
 
 
-def _prepare(tables: list[pa.Table], algorithm: str, punctuated: bool) -> Prepared:
-    source = pt.rows_with("pattern") if punctuated else None
-    left, right = (
-        declare(name, cut(table, BATCH_S * SECOND_US), WINDOW_S, source)
-        for name, table in zip("AB", tables, strict=True)
-    )
-    return prepare(left, right, algorithm)
-
-
 def _checks(runs: dict[str, dict[str, Any]], n_punctuations: int) -> list[dict[str, Any]]:
     irrelevant, without = (ratio(runs[name], runs["WJoin"]) for name in ("PWJoin", NONE))
     extra_us = (runs["PWJoin"]["median_s"] - runs["WJoin"]["median_s"]) * SECOND_US / max(1, n_punctuations)
+    each_costs = f"; {extra_us:.1f} µs per punctuation" if runs["PWJoin"]["timed_share"] == 1 else ""
     counts = {each["results"] for each in runs.values()}
     return [
         check(
             "All give the same number of results",
             len(counts) == 1 and counts != {0},
-            ", ".join(f"{count:,}" for count in sorted(counts)),
+            listed(sorted(counts)),
         ),
         check(
             f"With irrelevant punctuations PWJoin takes at most {MOST_TIMES_LONGER:g} times as long as WJoin",
             irrelevant <= MOST_TIMES_LONGER,
-            f"{irrelevant:.2f} times as long ({runs['PWJoin']['median_s']:.3f} s and "
-            f"{runs['WJoin']['median_s']:.3f} s); {extra_us:.1f} µs per punctuation",
+            compared(runs["PWJoin"], runs["WJoin"]) + each_costs,
         ),
         check(
             f"Without punctuations PWJoin costs what WJoin costs: at most {MOST_WITHOUT:g} times as long",
             without <= MOST_WITHOUT,
-            f"{without:.2f} times as long ({runs[NONE]['median_s']:.3f} s)",
+            compared(runs[NONE], runs["WJoin"]),
         ),
     ]
 
 
 def draw(result: Result, path: Path) -> None:
     """Three lines in one panel."""
-    with plot.picture(path, f"Results over time, irrelevant punctuations\n{' and '.join(PATTERNS)}") as (axes,):
+    title = plot.titled(f"Results over time, irrelevant punctuations\n{' and '.join(PATTERNS)}", result)
+    with plot.picture(path, title) as (axes,):
         plot.draw_race(axes, {name: result["runs"][name] for name in ("PWJoin", "WJoin")}, unit=1_000)
-        curve = result["runs"][NONE]["curve"]
-        thousands = [results / 1_000 for results in curve["results"]]
-        axes.plot(curve["seconds"], thousands, ":", color=plot.SKY, linewidth=2.2, label=NONE)
+        none = {"color": plot.SKY, "linestyle": ":", "linewidth": 2.2}
+        plot.curve(axes, result["runs"][NONE]["curve"], "results", NONE, 1_000, **none)
         plot.label(axes, "wall-clock time (s)", "results (thousands)")
         plot.headroom(axes)
         plot.legend(axes, "upper left")

@@ -11,8 +11,11 @@ import numpy as np
 
 import punctuated as pt
 from punctuated.experiments import plot
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, report, scaled
-from punctuated.experiments.run import SECOND_US, Series, declare, sample
+from punctuated.experiments.engine import Engine, sample_each
+from punctuated.experiments.experiment import Experiment, Progress, Result, check, scaled
+from punctuated.experiments.series import Series
+from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.trial import SECOND_US, alike
 
 PATTERNS = ("punct-asc-30-40", "punct-random-30-40")
 TUPLES = 30_000  # per stream: 300 s at 100 tuples/s
@@ -21,17 +24,16 @@ STEP_S = 1
 TIMES_AHEAD = 2
 
 
-def run(scale: float = 1.0, progress: Progress | None = None) -> Result:
+def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
     """Count the punctuations of both joins on the same streams."""
     n = scaled(TUPLES, scale)
-    left, right = (pt.streams.generate(pattern, n, seed=seed) for seed, pattern in enumerate(PATTERNS, 1))
-    runs: dict[str, Series] = {}
-    for i, (name, window) in enumerate((("PWJoin", WINDOW_S), ("PJoin", None))):
-        ours, theirs = (declare(side, table, window, pt.when("last")) for side, table in (("A", left), ("B", right)))
-        series = sample(ours, theirs, name.lower(), STEP_S * SECOND_US)
-        runs[name] = {key: series[key] for key in ("seconds", "punctuations_out", "state")}
-        report(progress, (i + 1) / 2)
-    return {"tuples": n, "window_s": WINDOW_S, "step_s": STEP_S, "runs": runs, "checks": _checks(runs)}
+    tables = [pt.streams.generate(pattern, n, seed=seed) for seed, pattern in enumerate(PATTERNS, 1)]
+    trials = {
+        "PWJoin": alike("pwjoin", tables, WINDOW_S, pt.when("last")),
+        "PJoin": alike("pjoin", tables, None, pt.when("last")),
+    }
+    runs = sample_each(engine, trials, STEP_S * SECOND_US, ("punctuations_out", "state"), progress)
+    return {"engine": engine.name, "tuples": n, "window_s": WINDOW_S, "runs": runs, "checks": _checks(runs)}
 
 
 def _checks(runs: dict[str, Series]) -> list[dict[str, Any]]:
@@ -60,12 +62,8 @@ def _checks(runs: dict[str, Series]) -> list[dict[str, Any]]:
 
 def draw(result: Result, path: Path) -> None:
     """Two lines."""
-    with plot.picture(path, f"Punctuations given out\nA: {PATTERNS[0]}, B: {PATTERNS[1]}") as (axes,):
-        for name, note in (("PWJoin", f"{result['window_s']} s windows"), ("PJoin", "no window")):
-            plot.draw_count(axes, name, result["runs"][name], note)
-        plot.label(axes, "time (s)", "punctuations so far")
-        plot.headroom(axes)
-        plot.legend(axes, "upper left")
+    title = f"Punctuations given out\nA: {PATTERNS[0]}, B: {PATTERNS[1]}"
+    plot.draw_counts(path, title, result, {"PWJoin": f"{result['window_s']} s windows", "PJoin": "no window"})
 
 
 EXPERIMENT = Experiment(

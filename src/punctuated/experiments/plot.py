@@ -20,17 +20,18 @@ ORANGE, SKY, GREY = "#E69F00", "#56B4E9", "#666666"
 COLOURS = {"PWJoin": BLUE, "WJoin": VERMILLION, "PJoin": GREEN}
 LINES = {"PWJoin": "-", "WJoin": "--", "PJoin": "-."}  # shape as well as colour, for print
 _INK = "#333333"
+_FEW_POINTS = 60
 
 
 @contextmanager
 def picture(
-    path: Path, title: str, panels: int = 1, share_y: bool = False, height: float = 4.5
+    path: Path, title: str, panels: int = 1, share_y: bool = False, height: float = 4.5, width: float = 8
 ) -> "Iterator[list[Axes]]":
     """Axes side by side under one title; written as a PNG when the block ends."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, height), dpi=100, layout="constrained")
+    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(title, fontsize=13, color=_INK)
     axes = figure.subplots(1, panels, squeeze=False, sharey=share_y)[0].tolist()
@@ -80,20 +81,41 @@ def _dress(axes: "Axes") -> None:
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
 
 
+def titled(title: str, result: Mapping[str, Any]) -> str:
+    """A title that names the engine if it is not the usual one.
+
+    >>> titled("Tuples in state", {"engine": "spark"}), titled("Tuples in state", {"engine": "tables"})
+    ('Spark: Tuples in state', 'Tuples in state')
+    """
+    return f"Spark: {title}" if result.get("engine") == "spark" else title
+
+
+def look(algorithm: str) -> dict[str, Any]:
+    """How an algorithm's line is drawn."""
+    return {"color": COLOURS[algorithm], "linestyle": LINES[algorithm]}
+
+
+def curve(
+    axes: "Axes", series: Mapping[str, Sequence[float]], column: str, name: str, unit: float = 1, **style: Any
+) -> None:
+    """One column of a series over its seconds, in units of so many; dots where there are few."""
+    values = [value / unit for value in series[column]]
+    dots = {"marker": "."} if len(values) <= _FEW_POINTS else {}
+    axes.plot(series["seconds"], values, label=name, **({"linewidth": 1.8} | dots | style))
+
+
 def draw_race(axes: "Axes", joins: Mapping[str, Mapping[str, Any]], unit: float = 1e6) -> None:
     """Results over wall-clock time, one line per algorithm, in units of so many results."""
     for name, measured in joins.items():
-        results = [value / unit for value in measured["curve"]["results"]]
-        axes.plot(measured["curve"]["seconds"], results, LINES[name], color=COLOURS[name], linewidth=1.8, label=name)
+        curve(axes, measured["curve"], "results", name, unit, **look(name))
 
 
-def draw_count(axes: "Axes", name: str, series: Mapping[str, Sequence[float]], note: str) -> None:
-    """Punctuations given out so far by one algorithm."""
-    axes.plot(
-        series["seconds"],
-        series["punctuations_out"],
-        LINES[name],
-        color=COLOURS[name],
-        linewidth=2.2,
-        label=f"{name}, {note}",
-    )
+def draw_counts(path: Path, title: str, result: Mapping[str, Any], notes: Mapping[str, str]) -> None:
+    """A picture of the punctuations given out so far, one line per algorithm, with a note on each."""
+    with picture(path, titled(title, result)) as (axes,):
+        for name, note in notes.items():
+            curve(axes, result["runs"][name], "punctuations_out", f"{name}, {note}", linewidth=2.2, **look(name))
+        label(axes, "time (s)", "punctuations so far")
+        headroom(axes)
+        axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])  # a line at zero is seen
+        legend(axes, "upper left")

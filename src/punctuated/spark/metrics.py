@@ -32,7 +32,6 @@ from pyspark.sql.streaming.listener import (
 )
 
 from punctuated.kernels.layout import FOREVER, NEVER
-from punctuated.spark.session import session_with as session_with  # some import it from here
 
 OBSERVED = "punctuated"  # the name under which a join observes its metrics
 _LOG = logging.getLogger(__name__)

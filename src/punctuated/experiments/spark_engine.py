@@ -1,0 +1,198 @@
+"""Joins as streaming queries on Spark: one partition, one bucket, seen after each micro-batch.
+
+Both streams are cut at the same moments and written as files, one per micro-batch and stream. Spark takes one of each
+per trigger, so the streams stay in step, and a micro-batch ends where a sample of the tables would be taken:
+
+    event time   |-----------|-----------|-----------|
+    A             00000       00001       00002
+    B             00000       00001       00002
+    samples                  ^           ^           ^
+
+What the join then holds is read from the query's observed metrics. What happens inside a micro-batch is not seen, and
+micro-batches are fewer than samples of tables: each costs Spark a good part of a second. In a race the queries run at
+the same time, a micro-batch each in turns.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import punctuated as pt
+from punctuated.errors import PunctuatedError
+from punctuated.experiments.experiment import Progress, report
+from punctuated.experiments.file_stream import read_files, write_files
+from punctuated.experiments.local_spark import check_java, local_spark
+from punctuated.experiments.race import summary
+from punctuated.experiments.series import Series, with_sum
+from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly
+from punctuated.experiments.turns import Turns
+from punctuated.join.counters import COLUMNS
+from punctuated.join.warm_up import compile_once
+from punctuated.spark.metrics import JoinMetrics, history
+
+MOST_SAMPLES = 30
+_POLL_S = 0.05
+_SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.streaming.numRecentProgressUpdates": "10000",  # the metrics of every micro-batch
+}
+
+
+@contextmanager
+def local_engine(log: Path) -> Iterator["SparkEngine"]:
+    """An engine on a Spark of this process; what Spark says goes to `log`."""
+    check_java("run the experiments without Spark: --engine tables")
+    with tempfile.TemporaryDirectory(prefix="punctuated-experiments-") as name:
+        compile_once()  # before several workers ask for it
+        with local_spark("punctuated experiments", Path(name), log) as spark:
+            yield SparkEngine(spark, Path(name) / "streams")
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A join whose streams are on disk, one file per micro-batch."""
+
+    trial: Trial
+    folder: Path
+    batches: int
+
+
+class SparkEngine:
+    """Runs each join as a query of its own in a session, over files in a folder of the caller."""
+
+    name = "spark"
+
+    def __init__(self, spark: Any, folder: Path) -> None:
+        self._spark = pt.configure(spark.newSession())
+        for name, value in _SETTINGS.items():
+            self._spark.conf.set(name, value)
+        self._folders = (folder / f"{number:03}" for number in count())
+
+    def sample(self, trial: Trial, step_us: int, progress: Progress | None = None) -> Series:
+        """The join's counters at every step, or at every so-manieth if there would be too many."""
+        start, end = trial.span_us()
+        step_us *= _stride((end - start) // step_us)
+        n = (end - start) // step_us
+        rows = [_counts(each) for each in self._run(self._feed(trial, step_us, n, start), progress)] if n else []
+        series: Series = {"seconds": [(i + 1) * step_us / SECOND_US for i in range(n)]}
+        return with_sum(series | {name: [row[name] for row in rows] for name in COLUMNS[1:]})
+
+    def _run(self, feed: Feed, progress: Progress | None) -> list[JoinMetrics]:
+        """The metrics after each micro-batch."""
+        with self._started(feed) as query:
+            _watch({"": query}, feed.batches, progress)
+            return _metrics(query, feed.batches)
+
+    def race(
+        self, trials: Mapping[str, Trial], batch_us: int, repeats: int, progress: Progress | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """Time micro-batches: all but the first, which warms up, and the last, with which its query ends."""
+        n = min(repeats, MOST_SAMPLES) + 2
+        feeds = {name: self._feed(trial, trial.span_us()[1] // n + 1, n) for name, trial in trials.items()}
+        turns = Turns(list(feeds))
+        with ExitStack() as stack:
+            queries = {
+                name: stack.enter_context(self._started(feed, partial(turns.take, name)))
+                for name, feed in feeds.items()
+            }
+            _watch(queries, n, progress, turns.leave)
+            found = {name: _metrics(query, n) for name, query in queries.items()}
+        return {name: _timed(turns.seconds[name], found[name]) for name in feeds}
+
+    def _feed(self, trial: Trial, step_us: int, n: int, start_us: int = 0) -> Feed:
+        folder = next(self._folders)
+        for name, table in zip("AB", trial.tables, strict=True):
+            write_files(folder / name, cut(table, step_us, n, start_us))
+        return Feed(trial, folder, n)
+
+    @contextmanager
+    def _started(self, feed: Feed, before_batch: Callable[[], None] | None = None) -> Iterator[Any]:
+        """A query over the files; it does not outlive the block."""
+        frames = [read_files(self._spark, feed.folder / name) for name in "AB"]
+        joined = join_quietly(*feed.trial.streams(*frames), feed.trial.algorithm, buckets=1)
+        with tempfile.TemporaryDirectory(dir=feed.folder) as checkpoint:
+            writer = joined.results.writeStream.option("checkpointLocation", checkpoint).trigger(availableNow=True)
+            sink = writer.format("noop") if before_batch is None else writer.foreachBatch(_writes_after(before_batch))
+            query = sink.start()
+            try:
+                yield query
+            finally:
+                query.stop()
+
+
+def _writes_after(before_batch: Callable[[], None]) -> Callable[[Any, int], None]:
+    def write(frame: Any, _: int) -> None:
+        before_batch()
+        frame.write.format("noop").mode("append").save()
+
+    return write
+
+
+def _stride(samples: int) -> int:
+    """How many steps lie between two samples: an odd number, so that streams that alternate are seen at both phases.
+
+    >>> _stride(20), _stride(150), _stride(300)
+    (1, 5, 11)
+    """
+    return -(-samples // MOST_SAMPLES) | 1
+
+
+def _watch(
+    queries: Mapping[str, Any], batches: int, progress: Progress | None, over: Callable[[str], Any] = str
+) -> None:
+    """Wait for the end of all queries; of each one `over` is told, so that no other waits for it."""
+    left = dict(queries)
+    try:
+        while left:
+            for name in [name for name, query in left.items() if not query.isActive]:
+                _raise_failure(left.pop(name))
+                over(name)
+            report(progress, sum(_done(query) for query in queries.values()) / (batches * len(queries)))
+            time.sleep(_POLL_S)
+    finally:
+        for name in left:
+            over(name)
+    report(progress, 1.0)
+
+
+def _done(query: Any) -> int:
+    latest = query.lastProgress
+    return 0 if latest is None else latest["batchId"] + 1
+
+
+def _raise_failure(query: Any) -> None:
+    failure = query.exception()
+    if failure is not None:
+        raise PunctuatedError(f"a query on Spark failed: {str(failure).splitlines()[0]}") from failure
+
+
+def _metrics(query: Any, batches: int) -> list[JoinMetrics]:
+    """Metrics of every micro-batch; one without objects says nothing, and nothing has changed."""
+    found = history(query.recentProgress)
+    said = {each.batch_id: each for each in found}
+    latest, filled = found[0], []
+    for number in range(batches):
+        latest = said.get(number, latest)
+        filled.append(latest)
+    return filled
+
+
+def _timed(seconds: list[float], found: list[JoinMetrics]) -> dict[str, Any]:
+    """The curve starts with what the first micro-batch gave."""
+    timed, results = seconds[1:-1], [float(each.total.results) for each in found]
+    curve: Series = {"seconds": [0.0, *np.cumsum(timed).tolist()], "results": results[:-1]}
+    told = {"results": found[-1].total.results, "batches": len(found), "timed_share": 1 / len(found)}
+    return summary(timed, curve) | told
+
+
+def _counts(metrics: JoinMetrics) -> dict[str, int]:
+    """Named as in the metrics of a join over tables."""
+    return {"state_left": metrics.state_left, "state_right": metrics.state_right} | asdict(metrics.total)
