@@ -5,7 +5,7 @@ outlives the batch: rows, keys, and the memory of punctuations. It knows nothing
 table and a bucket of a cluster.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,13 @@ class JoinDriver:
 
     def process(self, left: StreamBatch, right: StreamBatch) -> BatchResult:
         """One batch of both streams."""
+        whole = BatchResult()
+        for part in self.process_in_parts(left, right):
+            whole = whole.then(part)
+        return whole
+
+    def process_in_parts(self, left: StreamBatch, right: StreamBatch) -> Iterator[BatchResult]:
+        """The same bit by bit: results as they are found, so that memory is used again; all else in the last part."""
         watermark = self.output_watermark
         intakes = self._take_in(LEFT, left), self._take_in(RIGHT, right)
         self._begin(intakes, watermark)
@@ -94,9 +101,11 @@ class JoinDriver:
             self._leave_uncounted(intakes)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
-            at = self._run(order, at, stop, intakes)
+            while at < stop:
+                at = self._run(order, at, stop, intakes)
+                yield from self._collector.take_results()
             self.samples.take(time, self.state, self.memory.forgotten)
-        return self._finish(order.size)
+        yield self._finish(order.size)
 
     def end(self) -> BatchResult:
         """A last batch: both streams end, left first, and all that is left comes out."""
@@ -215,22 +224,20 @@ class JoinDriver:
             self.state.sides["punctuations"][side] -= np.count_nonzero(in_all)
 
     def _run(self, order: lay.Indices, at: int, stop: int, intakes: tuple[Intake, Intake]) -> int:
-        """Let the loop run to `stop`, and do what it asks for on the way."""
-        inputs = intakes[LEFT].objects, intakes[RIGHT].objects
-        while at < stop:
-            at = process_batch(order, at, stop, *inputs, self.state.arrays)
-            why = self.state.common[0]["stopped_by"]
-            if why == lay.NEEDS_ROOM:
-                self._make_room()
-            elif why == lay.NEEDS_TIMERS:
-                self._grow()
-            elif why == lay.RANGE_DUE:
-                self._fire_range()
-            elif why == lay.MET_RANGE:
-                self._meet_range(order[at], intakes)
-                at += 1
-            elif why == lay.BROKE_PROMISE:
-                self._fail(order[at], intakes)
+        """Let the loop run towards `stop`, and do what it asks for when it comes back."""
+        at = int(process_batch(order, at, stop, intakes[LEFT].objects, intakes[RIGHT].objects, self.state.arrays))
+        why = self.state.common[0]["stopped_by"]
+        if why == lay.NEEDS_ROOM:
+            self._make_room()
+        elif why == lay.NEEDS_TIMERS:
+            self._grow()
+        elif why == lay.RANGE_DUE:
+            self._fire_range()
+        elif why == lay.MET_RANGE:
+            self._meet_range(order[at], intakes)
+            at += 1
+        elif why == lay.BROKE_PROMISE:
+            self._fail(order[at], intakes)
         return at
 
     def _grow(self) -> bool:

@@ -1,7 +1,7 @@
 """What a batch brings, as Arrow tables. Row numbers from the kernels become columns here, and `where` decides here."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,6 +107,12 @@ class Collector:
         if n_pairs and not self.discards:
             self._take_pairs(state.arrays.pairs[:, :n_pairs])
         state.common["n_pairs"] = 0
+
+    def take_results(self) -> Iterator[BatchResult]:
+        """The results so far, if there are any, as a part of the batch."""
+        if self.batch.results:
+            yield BatchResult(self.batch.results, self.batch.result_ts)
+            self.batch.results, self.batch.result_ts = [], []
 
     def drain(self, state: JoinState) -> None:
         """Take what is in the buffers; pairs first, since they decide which tuples stay unmatched."""

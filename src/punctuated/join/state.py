@@ -15,7 +15,7 @@ from punctuated.model.window import CountWindow, TimeWindow
 
 T = TypeVar("T", bound=np.generic)
 _SMALLEST = 1024
-_PAIRS = 1 << 20
+_PAIRS = 1 << 18
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
 _RUNS_PER_VALUE = 16  # archiving copies all runs: the longer they are, the more values it must be worth
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}

@@ -15,7 +15,7 @@ from punctuated.spark.nested import PACKED, as_blobs, leaves_packed
 from punctuated.spark.query import METRICS, Query, View
 from punctuated.spark.rejects import read_rejects
 
-_ROWS = 1 << 20  # per frame
+_ROWS = 1 << 17  # per frame: small enough for the caches of a processor
 
 
 def view_tables(query: Query, bucket: Bucket, batch: BatchResult, passed_on: Sequence[bytes] = ()) -> list[pa.Table]:

@@ -15,7 +15,7 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
@@ -62,6 +62,7 @@ class Counters:
         return Counters(**{name: getattr(self, name) - getattr(earlier, name) for name in COUNTERS})
 
 
+STEP_STAGES = ("restore", "join", "emit", "save")
 COUNTERS = tuple(each.name for each in fields(Counters))
 
 
@@ -84,7 +85,7 @@ class JoinMetrics:
     cache_misses: int  # buckets that were read from the state store
     watermark_left: int | None  # microseconds; None: nothing came yet; FOREVER: the stream has ended
     watermark_right: int | None
-    stages_ms: dict[str, int] = field(default_factory=dict)  # Spark's times, `triggerExecution` is the whole batch
+    stages_ms: dict[str, int] = field(default_factory=dict)  # see `_stage_times`; `triggerExecution` is the whole batch
     total: Counters = field(default_factory=Counters)
     in_batch: Counters | None = None  # since the earlier metrics; None if they are not known
 
@@ -154,10 +155,17 @@ def metrics_of(
         cache_misses=len(buckets) - hits,
         watermark_left=_watermark(buckets, "watermark_left"),
         watermark_right=_watermark(buckets, "watermark_right"),
-        stages_ms={stage: int(ms) for stage, ms in (progress.get("durationMs") or {}).items()},
+        stages_ms=_stage_times(progress, buckets),
         total=total,
         in_batch=None if before is None else total - before,
     )
+
+
+def _stage_times(progress: Mapping[str, Any], buckets: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Spark's times of a batch, and how long the slowest bucket took for each stage of its step."""
+    stages = {stage: int(ms) for stage, ms in (progress.get("durationMs") or {}).items()}
+    ours = {stage: max(bucket.get(f"{stage}_us", 0) for bucket in buckets) // 1_000 for stage in STEP_STAGES}
+    return stages | {f"step.{stage}": ms for stage, ms in ours.items()}
 
 
 def joins_in(progress: Mapping[str, Any] | None) -> list[str]:

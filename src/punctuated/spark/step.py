@@ -5,7 +5,8 @@ It is a deterministic function of the stored state and the set of objects, but f
 
 import json
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from punctuated.join.counters import current_counts
 from punctuated.join.idle import release_idle
+from punctuated.join.output import BatchResult
 from punctuated.join.shares import batch_time, read_shares
 from punctuated.join.warm_up import compile_once
 from punctuated.model.side import LEFT, RIGHT, Side
@@ -42,27 +44,36 @@ class JoinStep(StatefulProcessor):
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket."""
+        clock = Stopwatch()
         number = bucket_ids().index(int(key[0]))
         head = self._log.head()
         bucket, hit = self._open(number, head)
+        clock.stage("restore")
         blobs, passed_on = _sorted(rows)
         left, right = (read_shares(self._query.schemas[side], blobs[side]) for side in Side)
         now = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if self._query.measures_silence else None
         if now is not None:
             left, right = release_idle(bucket.driver, (left, right), now)
-        batch = bucket.driver.process(left, right)
+        yield from self._frames(bucket, BatchResult(), passed_on)
         bucket.driver.count_rejected(n_corrupt(passed_on))
-        tables = view_tables(self._query, bucket, batch, passed_on)
+        for part in bucket.driver.process_in_parts(left, right):
+            clock.stage("join")
+            yield from self._frames(bucket, part)
+            clock.stage("emit")
         token = os.urandom(16).hex()
         written = self._log.append(bucket, self._query.n_buckets, head, token)
-        for table in tables:
-            yield from as_frames(table, self._query.output_schema)
-        yield metrics_frame(self._query.output_schema, _metrics(number, bucket, hit, written))
+        clock.stage("save")
+        said = {"bucket": number, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
+        yield metrics_frame(self._query.output_schema, json.dumps(_metrics(bucket) | said))
         CACHE.put((self._query.identity, number), token, bucket)
 
     def _open(self, number: int, head: Head | None) -> tuple[Bucket, bool]:
         cached = CACHE.take((self._query.identity, number), head.token) if head is not None else None
         return (cached, True) if cached is not None else (self._log.restore(self._query, number, head), False)
+
+    def _frames(self, bucket: Bucket, part: BatchResult, passed_on: Sequence[bytes] = ()) -> Iterator[pd.DataFrame]:
+        for table in view_tables(self._query, bucket, part, passed_on):
+            yield from as_frames(table, self._query.output_schema)
 
     def close(self) -> None:
         """Nothing to close: the cache outlives the step."""
@@ -78,18 +89,22 @@ def _sorted(rows: Iterator[pd.DataFrame]) -> tuple[tuple[list[bytes], list[bytes
     return blobs, passed_on
 
 
-def _metrics(number: int, bucket: Bucket, hit: bool, written: int) -> str:
+def _metrics(bucket: Bucket) -> dict[str, int]:
     driver = bucket.driver
     counts = current_counts(driver.state, driver.memory.forgotten)
     watermarks = [int(driver.state.sides["watermark"][side]) for side in (LEFT, RIGHT)]
-    return json.dumps(
-        counts
-        | {
-            "bucket": number,
-            "bytes": driver.nbytes,
-            "bytes_written": written,
-            "cache_hits": int(hit),
-            "watermark_left": watermarks[0],
-            "watermark_right": watermarks[1],
-        }
-    )
+    return counts | {"bytes": driver.nbytes, "watermark_left": watermarks[0], "watermark_right": watermarks[1]}
+
+
+class Stopwatch:
+    """How long the stages of a step took; nothing but metrics depends on it."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, int] = {}
+        self._since = time.monotonic_ns()
+
+    def stage(self, name: str) -> None:
+        """A stage is over, or a part of it."""
+        now = time.monotonic_ns()
+        self.stages[f"{name}_us"] = self.stages.get(f"{name}_us", 0) + (now - self._since) // 1_000
+        self._since = now
