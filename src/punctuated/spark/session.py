@@ -14,13 +14,17 @@ REQUIRED = {
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
 }
 
+RECOMMENDED = {  # a commit writes what has changed, not the files of the store
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+
 
 def configure(spark: SparkSession) -> SparkSession:
     """Set what streaming joins need: the RocksDB state store, and checkpoints that outlive zombie writers.
 
     Returns the session, so that it can be wrapped around a builder: `spark = pt.configure(builder.getOrCreate())`.
     """
-    for name, value in REQUIRED.items():
+    for name, value in (REQUIRED | RECOMMENDED).items():
         spark.conf.set(name, value)
     return spark
 
