@@ -112,6 +112,27 @@ def version(as_json: AsJson = False) -> None:
 
 
 @app.command()
+def repair(
+    checkpoint: Annotated[Path, typer.Argument(help="Checkpoint of the query.")],
+    sink: Annotated[Path, typer.Argument(help="Folder of its file sink.")],
+    as_json: AsJson = False,
+) -> None:
+    """Let a file sink forget a batch that its query has not committed.
+
+    For a query that was killed and fails with "CheckpointInfo length: 0" ever since. It must not be running.
+    """
+    from punctuated.spark.repair import forget_uncommitted
+
+    forgotten = forget_uncommitted(checkpoint, sink)
+    if as_json:
+        _print_json({"forgotten": forgotten})
+    elif forgotten:
+        typer.echo(f"{sink} has forgotten batch {', '.join(map(str, forgotten))}: start the query again")
+    else:
+        typer.echo(f"nothing to repair: {sink} has no batch that {checkpoint} has not committed")
+
+
+@app.command()
 def generate(
     name: Annotated[str, typer.Argument(help="Stream to generate, such as `punct-asc-100-40`, or `auctions`.")],
     out: Annotated[Path, typer.Option(help="Parquet file to write; `auctions` writes two, named after it.")],
