@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from punctuated.experiments.local_spark import SETTINGS
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -20,14 +22,7 @@ settings.register_profile("default", max_examples=100, deadline=None, derandomiz
 settings.register_profile("thorough", max_examples=5_000, deadline=None, suppress_health_check=checks)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-SPARK = {
-    "spark.driver.memory": "2g",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.session.timeZone": "UTC",
+SPARK = SETTINGS | {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.streaming.numRecentProgressUpdates": "100",
     "spark.sql.streaming.stateStore.providerClass": (

@@ -13,20 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
+from punctuated.experiments import local_spark
 
 AUCTIONS = "item_id BIGINT, seller_id STRING, open_price DOUBLE, opened_at TIMESTAMP"
 BIDS = "item_id BIGINT, bidder_id STRING, bid_price DOUBLE, bid_at TIMESTAMP, closed BOOLEAN"
 AGGREGATES = {"n": pt.count(), "highest": pt.max("bid_price"), "first": pt.first("bidder_id")}
 BUCKETS = 4
-SETTINGS = {
-    "spark.driver.memory": "1g",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.session.timeZone": "UTC",
-}
+SETTINGS = local_spark.SETTINGS | {"spark.driver.memory": "1g"}
 
 
 def auction_streams(auctions: Any, bids: Any) -> tuple[pt.Stream, pt.Stream]:

@@ -9,13 +9,11 @@ import punctuated as pt
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.spark.joined import SparkJoin
 from spark.checkpoints import cut_by_time, stored
+from spark.crash_query import AUCTIONS, BIDS
 from spark.spark_harness import write_files
 
 N = 3_000
-SCHEMAS = {
-    "auctions": "item_id BIGINT, seller_id STRING, open_price DOUBLE, opened_at TIMESTAMP",
-    "bids": "item_id BIGINT, bidder_id STRING, bid_price DOUBLE, bid_at TIMESTAMP, closed BOOLEAN",
-}
+SCHEMAS = {"auctions": AUCTIONS, "bids": BIDS}
 
 
 def auction_join(spark: SparkSession, folder: Path) -> SparkJoin:

@@ -54,8 +54,9 @@ class JoinStep(StatefulProcessor):
         now = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if self._query.measures_silence else None
         if now is not None:
             left, right = release_idle(bucket.driver, (left, right), now)
-        yield from self._frames(bucket, BatchResult(), passed_on)
-        bucket.driver.count_rejected(n_corrupt(passed_on))
+        if passed_on:
+            yield from self._frames(bucket, BatchResult(), passed_on)
+            bucket.driver.count_rejected(n_corrupt(passed_on))
         for part in bucket.driver.process_in_parts(left, right):
             clock.stage("join")
             yield from self._frames(bucket, part)
