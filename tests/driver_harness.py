@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from punctuated.join.driver import ONLY_BUCKET, JoinDriver
 from punctuated.join.output import BatchResult, Where
+from punctuated.join.range_predicate import RangePredicate
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.side import Side
@@ -19,14 +20,19 @@ Continue = Callable[[JoinDriver], JoinDriver]
 
 
 def new_driver(
-    spec: JoinSpec, where: Where | None = None, hash_bits: int = 64, place: BucketPlace = ONLY_BUCKET
+    spec: JoinSpec,
+    where: Where | None = None,
+    hash_bits: int = 64,
+    place: BucketPlace = ONLY_BUCKET,
+    ranged: RangePredicate | None = None,
 ) -> JoinDriver:
     schemas = stream_schema(spec.left), stream_schema(spec.right)
     return JoinDriver(
         spec,
         schemas,
-        [pa.int64()],
+        [pa.int64()] * len(spec.left.key),
         where=where,
+        ranged=ranged,
         with_times=True,
         hash_bits=hash_bits,
         place=place,
@@ -81,7 +87,7 @@ ENDS = ("_left", "_right")
 
 
 def _tuple_of(spec: JoinSpec, side: Side, row: dict[str, object], suffix: str) -> tuple[object, ...] | None:
-    shared = {"ts": f"ts{suffix}", "f": f"f{suffix}"}
-    if row.get(shared["ts"]) is None:
+    if row.get(f"ts{suffix}") is None:
         return None
-    return tuple(row.get(shared.get(name, name)) for name in spec.streams[side].columns)
+    columns = spec.streams[side].columns
+    return tuple(row[f"{name}{suffix}"] if f"{name}{suffix}" in row else row.get(name) for name in columns)

@@ -64,7 +64,7 @@ def joined(spark: SparkSession, manifest: Manifest) -> SparkJoin:
         flagged = source is not None and source != pt.unique()
         frame = side(spark, manifest.path / ("left", "right")[place], flagged)
         streams.append(pt.stream(frame, name=name, key="key", time="ts", window=window, punctuations=source))
-    result: SparkJoin = pt.join(streams[0], streams[1])
+    result: SparkJoin = pt.join(streams[0], streams[1], select=["ts_left", "val_left", "ts_right", "val_right"])
     return result
 
 

@@ -19,6 +19,7 @@ from punctuated.errors import (
     AggregateError,
     AlgorithmError,
     ColumnError,
+    CostError,
     LateGroupsWarning,
     MemoryBudgetError,
     PatternError,
@@ -26,14 +27,17 @@ from punctuated.errors import (
     PromiseBroken,
     PunctuatedError,
     SessionError,
+    ShedError,
     SnapshotError,
     StreamError,
     UnboundedStateWarning,
     WindowError,
 )
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
-from punctuated.model.predicate import left, right
+from punctuated.model.predicate import band, left, right
+from punctuated.model.shed import shed
 from punctuated.model.window import between, rows
+from punctuated.plan import cost
 
 try:
     __version__ = version("punctuated")
@@ -44,6 +48,7 @@ __all__ = [
     "AggregateError",
     "AlgorithmError",
     "ColumnError",
+    "CostError",
     "Join",
     "LateGroupsWarning",
     "MemoryBudgetError",
@@ -52,15 +57,18 @@ __all__ = [
     "PromiseBroken",
     "PunctuatedError",
     "SessionError",
+    "ShedError",
     "SnapshotError",
     "Stream",
     "StreamError",
     "UnboundedStateWarning",
     "WindowError",
     "__version__",
+    "band",
     "between",
     "clustered",
     "configure",
+    "cost",
     "count",
     "endings",
     "first",
@@ -74,6 +82,7 @@ __all__ = [
     "right",
     "rows",
     "rows_with",
+    "shed",
     "stream",
     "streams",
     "sum",

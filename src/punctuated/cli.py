@@ -22,6 +22,8 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from punctuated.cli_cost import cost_app
+from punctuated.cli_output import AsJson, print_json
 from punctuated.errors import PunctuatedError
 
 if TYPE_CHECKING:
@@ -69,8 +71,8 @@ app = typer.Typer(
 )
 experiment_app = typer.Typer(no_args_is_help=True, help="Rerun the published experiments and draw their figures.")
 app.add_typer(experiment_app, name="experiment")
+app.add_typer(cost_app, name="cost")
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
 ResultsFolder = Annotated[Path, typer.Option("--out", help="Folder of the results, one JSON file per experiment.")]
 ExperimentName = Annotated[str, typer.Argument(metavar="NAME|all", help="See `punctuated experiment list`.")]
 OnEngine = Annotated[
@@ -105,7 +107,7 @@ def version(as_json: AsJson = False) -> None:
     """Print the version of punctuated and of what it runs on: paste this into a bug report."""
     versions = {name: _version(name) for name in _VERSIONS_OF} | {"python": platform.python_version()}
     if as_json:
-        _print_json(versions)
+        print_json(versions)
         return
     for name, number in versions.items():
         typer.echo(f"{name} {number}")
@@ -125,7 +127,7 @@ def repair(
 
     forgotten = forget_uncommitted(checkpoint, sink)
     if as_json:
-        _print_json({"forgotten": forgotten})
+        print_json({"forgotten": forgotten})
     elif forgotten:
         typer.echo(f"{sink} has forgotten batch {', '.join(map(str, forgotten))}: start the query again")
     else:
@@ -164,7 +166,7 @@ def generate(
     for path, table in tables.items():
         _write_parquet(table, path)
     if as_json:
-        _print_json({"files": [{"path": str(path), "rows": table.num_rows} for path, table in tables.items()]})
+        print_json({"files": [{"path": str(path), "rows": table.num_rows} for path, table in tables.items()]})
         return
     for path, table in tables.items():
         typer.echo(f"{table.num_rows} rows → {path}")
@@ -175,7 +177,7 @@ def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments and the figures or tables they repeat."""
     experiments = _experiments().values()
     if as_json:
-        _print_json([{"name": e.name, "title": e.title, "paper": e.paper} for e in experiments])
+        print_json([{"name": e.name, "title": e.title, "paper": e.paper} for e in experiments])
         return
     table = Table("name", "title", "paper")
     for e in experiments:
@@ -208,7 +210,7 @@ def run_experiments(
                 _print_checks(experiment, checks, path)
     holds = all(check["holds"] for summary in summaries for check in summary["checks"])
     if as_json:
-        _print_json({"holds": holds, "experiments": summaries})
+        print_json({"holds": holds, "experiments": summaries})
     if not holds:
         raise typer.Exit(1)
 
@@ -232,7 +234,7 @@ def plot_experiments(
             raise PunctuatedError(f"no results in {out}: first `{_run_command(name, out, engine)}`")
     drawn = [_plot(experiment, out, folder, engine) for experiment in chosen]
     if as_json:
-        _print_json({"files": [str(path) for path in drawn]})
+        print_json({"files": [str(path) for path in drawn]})
         return
     for path in drawn:
         typer.echo(str(path))
@@ -360,7 +362,3 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "not installed"
-
-
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, indent=2))

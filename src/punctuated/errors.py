@@ -52,6 +52,14 @@ class AggregateError(PunctuatedError, ValueError):
     """A grouping or an aggregate asks for something that is not there."""
 
 
+class ShedError(PunctuatedError, ValueError):
+    """A join is told to shed in a way that cannot work."""
+
+
+class CostError(PunctuatedError, ValueError):
+    """A cost model, an allocation or a sizing was asked for something that it cannot answer."""
+
+
 class UnboundedStateWarning(UserWarning):
     """Nothing bounds what a join must remember of one side."""
 

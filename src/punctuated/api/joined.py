@@ -13,22 +13,40 @@ import pyarrow.compute as pc
 from punctuated.api.chained import is_join, reader_class
 from punctuated.api.stream import SparkStream, Stream, stream
 from punctuated.api.table_input import cast_schema, key_types, read_batches
-from punctuated.errors import ColumnError, LateGroupsWarning, PredicateError, StreamError, UnboundedStateWarning
+from punctuated.errors import (
+    ColumnError,
+    LateGroupsWarning,
+    PredicateError,
+    ShedError,
+    StreamError,
+    UnboundedStateWarning,
+)
 from punctuated.join.chain import chain_schema, chain_tables
 from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy, check_grouping
 from punctuated.join.output import REJECTED_SCHEMA, BatchResult, punctuation_schema
+from punctuated.join.pairing import check_structures, served_predicate
+from punctuated.join.range_predicate import split_predicate
 from punctuated.join.where import WherePredicate
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.algorithm import Propagation, choose_algorithm
+from punctuated.model.algorithm import Propagation, choose_algorithm, pair
 from punctuated.model.predicate import Expression
+from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.size import parse_size
-from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JoinSpec, parse_join_type
+from punctuated.model.spec import (
+    DEFAULT_BUCKET_SIZE,
+    DEFAULT_MAX_PUNCTUATIONS,
+    DEFAULT_NODE_SIZE,
+    JoinSpec,
+    parse_join_type,
+)
 from punctuated.model.times import from_microseconds, to_microseconds
 from punctuated.model.window import Duration, parse_duration
+from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.explain import StreamStatistics, explain, is_unbounded
+from punctuated.plan.optimizer import structure_chooser
 
 if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
@@ -49,6 +67,10 @@ def join(
     bucket_memory: int | str | None = None,
     sample_every: Duration | None = None,
     buckets: int | None = None,
+    select: Sequence[str] | None = None,
+    shed: Shed | None = None,
+    node_size: int = DEFAULT_NODE_SIZE,
+    bucket_size: int = DEFAULT_BUCKET_SIZE,
 ) -> Any:
     """Join two streams on their keys, within their windows.
 
@@ -60,8 +82,11 @@ def join(
         right: The right stream, likewise.
         how: "inner", "left", "right", "full", "semi" or "anti".
         algorithm: "auto", or one of "pwjoin" (windows and punctuations), "wjoin" (windows only), "pjoin"
-            (punctuations only), "shj" (neither). The results are the same, what is remembered is not.
-        where: An extra predicate over both rows, such as `pt.left("bid") >= pt.right("ask")`.
+            (punctuations only), "shj" (neither), or a pair of structures for the left and the right window, such as
+            "HH" or "TN": N (nested loops), H (hash buckets), B (B+tree), T (T-tree). The results are the same, what is
+            remembered and what it costs is not.
+        where: An extra predicate over both rows, such as `pt.left("bid") >= pt.right("ask")` or
+            `pt.band("price", -5, +5)`. Streams without a key are joined by it alone.
         propagation: When the output is punctuated: "early" or "regular" for pwjoin, "regular" or "own-state" for pjoin,
             "none" for all.
         purge_threshold: How many punctuations are collected before a purge; 1 purges at once.
@@ -71,6 +96,12 @@ def join(
             half of what `spark.executor.pyspark.memory` leaves to a Python worker.
         sample_every: The step of event time at which `metrics` of tables are taken.
         buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
+        select: The columns of the results that are wanted beside the key, by their names in the results; others are
+            never made. Every column costs time: on Spark, rows leaving the join are most of the work of many joins.
+        shed: What to leave out at random when CPU or memory does not suffice, from `pt.shed(…)`. Results are then a
+            sample, and `count`, `sum` and `mean` of groups estimates with a standard error. Inner joins only.
+        node_size: Of B+trees and T-trees on windows.
+        bucket_size: How many tuples a hash bucket of a window holds on average.
 
     Example:
         >>> import pyarrow as pa, punctuated as pt
@@ -97,9 +128,22 @@ def join(
         purge_threshold=purge_threshold,
         max_punctuations=max_punctuations,
         bucket_bytes=None if bucket_memory is None else parse_size(bucket_memory, "bucket_memory"),
+        selected=None if select is None else _column_names(select),
+        shed=_checked(shed),
+        node_size=node_size,
+        bucket_size=bucket_size,
     )
     if where is not None:
         _check_predicate(where, (left, right), names)
+    elif not spec.left.key:
+        raise StreamError(
+            f"neither {names[LEFT]} nor {names[RIGHT]} has a key, and there is no predicate: give pt.stream key=, "
+            "or pt.join where="
+        )
+    ranged, _ = split_predicate(where, (left.schema, right.schema))
+    if algorithm == "auto" and not spec.left.key:
+        spec = replace(spec, algorithm=pair("NN" if ranged is None else "TT"), adaptive=ranged is not None)
+    check_structures(spec, ranged)
     _warn_if_unbounded(spec)
     step = None if sample_every is None else parse_duration(sample_every)
     if step is not None and step <= 0:
@@ -109,6 +153,20 @@ def join(
     if isinstance(left, SparkStream) or isinstance(right, SparkStream):
         raise StreamError("one stream is a table and the other a Spark DataFrame; make both the same")
     return Join((left, right), spec, where, step)
+
+
+def _checked(shed: Shed | None) -> Shed | None:
+    if shed is not None:
+        if not isinstance(shed, Shed):
+            raise ShedError(f"shed={shed!r}: give pt.shed(…)")
+        shed_allocation(shed)
+    return shed
+
+
+def _column_names(select: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(select, str) or not all(isinstance(name, str) for name in select):
+        raise ColumnError(f"select={select!r}: give a list of column names")
+    return tuple(select)
 
 
 def _on_spark(
@@ -128,8 +186,10 @@ def _on_spark(
         Input(stream.frame, tuple((source.data, source.key, source.time) for source in stream.endings))
         for stream in streams
     ]
-    n_buckets = choose_buckets((inputs[LEFT], inputs[RIGHT]), readers, buckets)
-    query = Query(spec, (readers[LEFT], readers[RIGHT]), where, n_buckets, View.RESULTS)
+    n_buckets = choose_buckets((inputs[LEFT], inputs[RIGHT]), readers, spec.how, buckets)
+    schemas = readers[LEFT].cast_schema, readers[RIGHT].cast_schema
+    chooser = structure_chooser(spec, split_predicate(where, schemas)[0]) if spec.adaptive else None
+    query = Query(spec, (readers[LEFT], readers[RIGHT]), where, n_buckets, View.RESULTS, chooser=chooser)
     return SparkJoin((inputs[LEFT], inputs[RIGHT]), query)
 
 
@@ -216,6 +276,18 @@ class Join:
         driver, _ = self._run
         return driver.samples.table()
 
+    @property
+    def kept(self) -> dict[str, float]:
+        """Which share of each stream's tuples probed and was stored; all of them, unless the join sheds."""
+        shedding = self._run[0].shedding
+        names = [f"{what}_{side}" for side in ("left", "right") for what in ("probed", "stored")]
+        return dict.fromkeys(names, 1.0) if shedding is None else shedding.kept
+
+    @property
+    def structures(self) -> list[tuple[str, str] | None]:
+        """Of the left and the right window after each batch, where they have any of their own."""
+        return [batch.structures for batch in self._run[1]]
+
     def explain(self) -> str:
         """The plan, and what to expect of it."""
         where = None if self._where is None else repr(self._where)
@@ -242,13 +314,17 @@ class Join:
 
     # Running
 
-    def _new_driver(self, with_times: bool) -> JoinDriver:
-        where = None if self._where is None else WherePredicate(self._where)
+    def _new_driver(self, with_times: bool, with_chances: bool = False) -> JoinDriver:
+        ranged, where = served_predicate(self._spec, self._where, self._schemas)
         return JoinDriver(
             self._spec,
             self._schemas,
             self._types,
             where=where,
+            ranged=ranged,
+            chooser=structure_chooser(self._spec, ranged) if self._spec.adaptive else None,
+            allocate=None if self._spec.shed is None else shed_allocation(self._spec.shed, estimates=with_chances),
+            with_chances=with_chances,
             with_times=with_times,
             sample_us=self._sample_us or self._default_step(),
         )
@@ -311,7 +387,7 @@ class Join:
         spec = self._spec.streams[side]
         rows = pa.concat_tables([batch.rows for batch in batches])
         keys = rows.select(list(spec.key))
-        distinct = len(keys.group_by(list(spec.key)).aggregate([])) if len(rows) else 0
+        distinct = len(keys.group_by(list(spec.key)).aggregate([])) if len(rows) and spec.key else 0
         said = sum(len(batch.punctuations) + sum(len(ending.keys) for ending in batch.endings) for batch in batches)
         if spec.flag is not None:
             said += pc.sum(rows[spec.flag], min_count=0).as_py()
@@ -344,18 +420,20 @@ class Grouping:
             {'k': [2, 1], 'n': [2, 1]}
         """
         spec, schema = self._joined.spec, self._joined.schema
-        check_grouping(schema, self._by, aggregates)
+        sheds = spec.shed is not None
+        check_grouping(schema, self._by, aggregates, sheds=sheds)
         self._warn_if_late(spec)
-        driver = self._joined._new_driver(with_times=any(each.is_ordered for each in aggregates.values()))
-        groups = GroupBy(schema, self._by, spec.left.key, aggregates, driver.codec)
+        ordered = any(each.is_ordered for each in aggregates.values())
+        driver = self._joined._new_driver(with_times=ordered, with_chances=sheds)
+        groups = GroupBy(schema, self._by, spec.left.key, aggregates, driver.codec, sheds=sheds)
         return pa.concat_tables([groups.process(batch) for batch in self._joined.run_batches(driver)])
 
     def _warn_if_late(self, spec: JoinSpec) -> None:
         punctuated = any(stream.punctuated for stream in spec.streams)
-        if set(spec.left.key) <= set(self._by) and punctuated and spec.algorithm.propagation is not Propagation.NONE:
+        keyed = bool(spec.left.key) and set(spec.left.key) <= set(self._by)
+        if keyed and punctuated and spec.algorithm.propagation is not Propagation.NONE:
             return
-        message = (
-            f"groups by {', '.join(self._by)} are final only when both streams have ended: "
-            f"group by the join key ({', '.join(spec.left.key)}) of punctuated streams to get them earlier"
-        )
+        message = f"groups by {', '.join(self._by)} are final only when both streams have ended"
+        if spec.left.key:
+            message += f": group by the join key ({', '.join(spec.left.key)}) of punctuated streams to get them earlier"
         warnings.warn(message, LateGroupsWarning, stacklevel=3)

@@ -55,7 +55,8 @@ def stream(
     Args:
         data: A `pyarrow.Table`, or a list of them, which are then processed as batches in this order; or a Spark
             DataFrame, streaming or not; or what `pt.join` gave, whose results and punctuations then flow on.
-        key: The join key: a column or several. A join's own key need not be said again.
+        key: The join key: a column or several; None if `where=` of the join decides alone. A join's own key need not
+            be said again.
         time: The column of event times: a timestamp, or an integer in microseconds. A join brings its own.
         name: The stream's name in `rejected` and in messages.
         window: How long a tuple stays joinable for later tuples of the other stream: a duration such as "12 hours",
@@ -80,16 +81,22 @@ def stream(
         refused = {"time": time, "punctuations": punctuations, "lateness": lateness, "max_ahead": max_ahead}
         refused |= {"order": order, "idle_after": idle_after}
         return chained_stream(data, key=key, name=name, window=window, on_violation=on_violation, refused=refused)
-    if key is None or time is None:
-        raise StreamError(f"stream {name or '?'!r}: give key= and time=, the columns of the join key and of event time")
+    if time is None:
+        raise StreamError(
+            f"stream {name or '?'!r}: give time=, the column of event time (and key=, unless it has none)"
+        )
     batches = _as_batches(data)
     schema = batches[0].schema
-    keys = (key,) if isinstance(key, str) else tuple(key)
+    keys = () if key is None else (key,) if isinstance(key, str) else tuple(key)
     sources = parts(punctuations)
     pattern_column = _single(sources, RowsWith)
     flag = _single(sources, When)
     columns = tuple(column for column in schema.names if column != pattern_column)
     shown = name or "?"
+    if key is None:
+        _check_keyless(shown, sources)
+    elif not keys:
+        raise StreamError(f"stream {shown!r}: give at least one key column, or key=None for a join by where= alone")
     check_columns(shown, schema, keys, time, flag, pattern_column, order)
     for batch in batches:
         to_microseconds(batch[time], time)
@@ -151,6 +158,15 @@ def refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
     refuse_collations(frame.schema, key, f"stream {stream!r}: key", ColumnError)
 
 
+def _check_keyless(stream: str, sources: Sequence[Source]) -> None:
+    for source in sources:
+        if not isinstance(source, RowsWith):
+            raise StreamError(
+                f"stream {stream!r} has no key that {type(source).__name__.lower()} could end; give key=, "
+                "or leave out punctuations="
+            )
+
+
 def _single(sources: Sequence[Source], kind: type[When] | type[RowsWith]) -> str | None:
     columns = [source.column for source in sources if isinstance(source, kind)]
     if len(columns) > 1:
@@ -176,8 +192,6 @@ def check_columns(
     order: str | None,
 ) -> None:
     """Raise if a column is missing or of a type that does not fit."""
-    if not key:
-        raise StreamError(f"stream {stream!r}: give at least one key column")
     if len(set(schema.names)) < len(schema.names):
         raise ColumnError(f"stream {stream!r} has two columns of the same name; rename one")
     if len(set(key)) < len(key):

@@ -2,6 +2,8 @@
 
 Tuples and punctuations that name single values go to the bucket of their key. All other punctuations go to every
 bucket, and so does the tick of the batch, which lets a bucket without objects expire, purge and propagate too.
+
+Without a key one side is spread by its rows, and the tuples of the other go to every bucket.
 """
 
 from collections.abc import Sequence
@@ -23,6 +25,7 @@ from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 
 Numbers = npt.NDArray[np.int64]
+_ODD = np.int64(0x9E3779B97F4A7C1)  # any large odd number: columns of a row are mixed by it
 
 
 def bucket_numbers(columns: Sequence[pa.ChunkedArray], n_buckets: int) -> Numbers:
@@ -35,10 +38,33 @@ def bucket_numbers(columns: Sequence[pa.ChunkedArray], n_buckets: int) -> Number
     return hash_keys(offsets, data, n_buckets)
 
 
-def spread(stream: StreamSpec, batch: StreamBatch, types: Sequence[pa.DataType], n_buckets: int) -> list[StreamBatch]:
-    """A batch of a stream, bucket by bucket; keys are of the common `types` already."""
+def _row_numbers(stream: StreamSpec, rows: pa.Table, n_buckets: int) -> Numbers:
+    """A bucket for each row by what is in it, the same whenever the row is read again."""
+    codes = to_microseconds(rows[stream.time], stream.time).astype(np.int64)
+    for column in rows.columns:
+        if OrderedKeys.fits(column.type):
+            codes = codes * _ODD + OrderedKeys(column.type).encode([column])[0]
+    return mix_codes(codes, n_buckets)
+
+
+def spread(
+    stream: StreamSpec,
+    batch: StreamBatch,
+    types: Sequence[pa.DataType],
+    n_buckets: int,
+    everywhere: bool = False,
+) -> list[StreamBatch]:
+    """A batch of a stream, bucket by bucket; keys are of the common `types` already.
+
+    `everywhere`: its tuples go to every bucket.
+    """
     tick = make_tick(stream, *_in_time(stream, batch.rows), said_times(stream, batch))
-    rows = split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
+    if everywhere:
+        rows = [batch.rows] * n_buckets
+    elif stream.key:
+        rows = split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
+    else:
+        rows = split(batch.rows, _row_numbers(stream, batch.rows, n_buckets), n_buckets)
     named = [p for p in batch.punctuations if _kind(stream, p) is Kind.VALUES]
     others = tuple(p for p in batch.punctuations if _kind(stream, p) is not Kind.VALUES)
     endings = [_spread_endings(each, n_buckets) for each in (*batch.endings, *_as_endings(stream, named, types))]

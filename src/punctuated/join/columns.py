@@ -29,14 +29,21 @@ class ResultColumns:
         )
         taken = [set(keys[LEFT]) | set(payload[side.other]) for side in Side]
         fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
-        for side, suffix in ((LEFT, "_left"), (RIGHT, "_right")):
-            for name in payload[side]:
-                shown = name + suffix if name in taken[side] else name
-                fields.append(pa.field(shown, schemas[side].field(name).type))
-        names = [field.name for field in fields]
+        shown = [
+            [name + suffix if name in taken[side] else name for name in payload[side]]
+            for side, suffix in ((LEFT, "_left"), (RIGHT, "_right"))
+        ]
+        names = [*keys[LEFT], *shown[LEFT], *shown[RIGHT]]
         if len(set(names)) < len(names):
             twice = sorted({name for name in names if names.count(name) > 1})
             raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input")
+        _check_selected(spec.selected, names)
+        for side in Side:
+            chosen = [i for i, name in enumerate(shown[side]) if spec.selected is None or name in spec.selected]
+            payload[side][:] = [payload[side][i] for i in chosen]
+            fields += [
+                pa.field(shown[side][i], schemas[side].field(payload[side][at]).type) for at, i in enumerate(chosen)
+            ]
         return ResultColumns(pa.schema(fields), payload, keys, len(key_types))
 
     def shown(self, side: Side) -> list[str]:
@@ -44,6 +51,12 @@ class ResultColumns:
         names: list[str] = self.schema.names
         start = self.n_key + (len(self.payload[LEFT]) if side == RIGHT else 0)
         return names[start : start + len(self.payload[side])]
+
+
+def _check_selected(selected: tuple[str, ...] | None, names: list[str]) -> None:
+    for name in selected or ():
+        if name not in names:
+            raise ColumnError(f"select: the results have no column {name!r}; they have: {', '.join(names)}")
 
 
 def _payload(stream: StreamSpec) -> list[str]:

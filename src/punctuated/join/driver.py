@@ -6,6 +6,7 @@ table and a bucket of a cluster.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,29 @@ import pyarrow as pa
 
 from punctuated.errors import PromiseBroken
 from punctuated.join.budget import Budget
+from punctuated.join.chances import Chances
 from punctuated.join.columns import ResultColumns
 from punctuated.join.counters import Samples
 from punctuated.join.intake import Intake, take_in
 from punctuated.join.keys import NumberedKeys, key_codec
 from punctuated.join.memory import PunctuationMemory
 from punctuated.join.output import BatchResult, Collector, Where
+from punctuated.join.pairing import Pairing
 from punctuated.join.promises import Promise, broken
 from punctuated.join.range_endings import OutputRange, RangeEndings
-from punctuated.join.rows import RowStore
+from punctuated.join.range_predicate import RangePredicate
+from punctuated.join.rows import RowStore, ring_positions
+from punctuated.join.shed_control import HIDDEN, Allocate, ShedControl
+from punctuated.join.shedding import Shares, turns
 from punctuated.join.state import JoinState
 from punctuated.join.tick import Key, key_rank
+from punctuated.join.window_statistics import Chooser, WindowStatistics
 from punctuated.kernels import layout as lay
 from punctuated.kernels.clock import expect_values, leave_value
 from punctuated.kernels.hash_index import inherit_all
 from punctuated.kernels.merge import merge_order
 from punctuated.kernels.process import finish_batch, process_batch
+from punctuated.kernels.process_pairs import process_pairs
 from punctuated.model.algorithm import Propagation
 from punctuated.model.batch import StreamBatch
 from punctuated.model.bucket import BucketPlace
@@ -51,7 +59,11 @@ class JoinDriver:
         key_types: Sequence[pa.DataType],
         *,
         where: Where | None = None,
+        ranged: RangePredicate | None = None,
+        chooser: Chooser | None = None,
+        allocate: Allocate | None = None,
         with_times: bool = False,
+        with_chances: bool = False,
         sample_us: int | None = None,
         hash_bits: int = 64,
         place: BucketPlace = ONLY_BUCKET,
@@ -59,6 +71,9 @@ class JoinDriver:
     ) -> None:
         """`schemas` are those of the tuples, keys already of `key_types`.
 
+        `where` decides on pairs that were found; `ranged` is the part of a predicate that windows' structures serve,
+        and `chooser` may change these structures after a batch. `allocate` divides what there is of CPU and memory,
+        where the join sheds, and `with_chances` asks for what estimates need to know of each result.
         `with_times` asks for the time of each result, `sample_us` for metrics at this step of event time. `place` says
         which bucket of a join this is; output ranges are the same in all, and only the one that speaks for all lists
         them. `definition` is what a saved state depends on beside `spec`, as text by name.
@@ -68,9 +83,15 @@ class JoinDriver:
         self.codec = key_codec(key_types, hash_bits)
         self.columns = ResultColumns.of(spec, schemas, self.codec.types)
         self.schemas = schemas
-        self.rows = RowStore(schemas[LEFT]), RowStore(schemas[RIGHT])
+        assert (spec.shed is None) == (allocate is None)
+        self.shedding = ShedControl(spec.shed, spec.streams, allocate) if spec.shed and allocate else None
+        hidden = [] if self.shedding is None else list(HIDDEN)
+        self.rows = RowStore(pa.schema([*schemas[LEFT], *hidden])), RowStore(pa.schema([*schemas[RIGHT], *hidden]))
+        self._with_chances = with_chances
         self._budget = Budget(spec.bucket_bytes, str(place), lambda: self.nbytes)
         self.state = JoinState(spec, self._budget.allow, filtered=where is not None, hash_bits=hash_bits)
+        self._chooser, self._statistics = chooser, WindowStatistics()
+        self.pairing = None if spec.algorithm.structures is None else Pairing(spec, self.codec, ranged)
         self.memory = PunctuationMemory(spec.max_punctuations, place if self.codec.merges else None)
         self.ranges = RangeEndings(self.codec, spec.algorithm.propagation is not Propagation.NONE)
         self.promises: tuple[list[Promise], list[Promise]] = ([], [])
@@ -78,7 +99,10 @@ class JoinDriver:
         self.last_seen: list[int | None] = [None, None]  # the engine's time of each stream's last batch
         self.samples = Samples(sample_us)
         self._speaks_for_all = place.speaks_for_all
-        self._collector = Collector(spec, self.columns, self.codec, self.rows, where, with_times, place.speaks_for_all)
+        self._repeats = None if place.speaks_for_all else spec.everywhere  # a side of which another bucket tells
+        self._collector = Collector(
+            spec, self.columns, self.codec, self.rows, where, with_times, place.speaks_for_all, self._repeats
+        )
 
     def process(self, left: StreamBatch, right: StreamBatch) -> BatchResult:
         """One batch of both streams."""
@@ -91,10 +115,16 @@ class JoinDriver:
         """The same bit by bit: results as they are found, so that memory is used again; all else in the last part."""
         watermark = self.output_watermark
         intakes = self._take_in(LEFT, left), self._take_in(RIGHT, right)
+        if self.shedding is not None:
+            self.shedding.apply(intakes)
+        for intake in intakes:
+            intake.close()
         self._begin(intakes, watermark)
         self._budget.allow(sum(intake.rows.nbytes for intake in intakes))
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
         order = merge_order(*inputs)
+        if self._with_chances and self.shedding is not None:
+            self._collector.chances = self._chances(order, intakes, self.shedding.shares)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
         self._note_promises(intakes, order)
         if not self._speaks_for_all:
@@ -114,7 +144,7 @@ class JoinDriver:
         for side in Side:
             known = [ts for ts in (newest[side], newest[side.other], 0) if ts != lay.NEVER]
             everything = Punctuation(known[0], (WILDCARD,) * len(self.spec.streams[side].columns))
-            ends.append(StreamBatch(self.rows[side].schema.empty_table(), punctuations=(everything,)))
+            ends.append(StreamBatch(self.schemas[side].empty_table(), punctuations=(everything,)))
         return self.process(*ends)
 
     def count_rejected(self, n: int) -> None:
@@ -145,7 +175,8 @@ class JoinDriver:
 
     def _take_in(self, side: Side, batch: StreamBatch) -> Intake:
         stream, ours = self.spec.streams[side], self.state.sides[side]
-        intake = take_in(stream, batch, self.codec, ours)
+        keys_of = None if self.pairing is None else partial(self.pairing.keys, side)
+        intake = take_in(stream, batch, self.codec, ours, keys_of)
         known = [*self.promises[side], *self.ranges.promises(side, stream.key)]
         fresh = [
             *(Promise(stream.columns, each.patterns, each.ts) for each in intake.promises),
@@ -154,7 +185,6 @@ class JoinDriver:
         if known or fresh:
             mask = broken(known, fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
             intake.objects.status[mask] |= lay.BROKEN
-        intake.close()
         return intake
 
     def _begin(self, intakes: tuple[Intake, Intake], watermark: int) -> None:
@@ -164,7 +194,7 @@ class JoinDriver:
         n_rows = [self.rows[side].n_stored + len(intakes[side].rows) for side in Side]
         self._collector.begin(self.state, (n_rows[LEFT], n_rows[RIGHT]), watermark)
         for side in Side:
-            for rows, reason in intakes[side].rejected:
+            for rows, reason in intakes[side].rejected if side != self._repeats else ():
                 self._collector.add_rejected(side, rows, reason)
                 self.state.common["rejected"] += len(rows)
         common = self.state.common
@@ -217,15 +247,26 @@ class JoinDriver:
                 columns = self.spec.streams[side].columns
                 self.promises[side].append(Promise(columns, said.patterns, said.ts, number, first_seq + place + 1))
 
+    def _chances(self, order: lay.Indices, intakes: tuple[Intake, Intake], shares: Shares) -> Chances:
+        shares.check_chances((self.spec.left.name, self.spec.right.name))
+        base_rows = self.state.sides["base_row"].tolist()
+        when = turns(order, LEFT, len(intakes[LEFT].rows)), turns(order, RIGHT, len(intakes[RIGHT].rows))
+        return Chances(self.spec, self.rows, (base_rows[LEFT], base_rows[RIGHT]), when, shares)
+
     def _leave_uncounted(self, intakes: tuple[Intake, Intake]) -> None:
-        """Punctuations that name no values come to all buckets, and are counted where one speaks for all."""
+        """What comes to all buckets is counted where one speaks for all.
+
+        That is tuples of a side that goes everywhere, and punctuations that name no values.
+        """
+        if self._repeats is not None:
+            self.state.sides["tuples"][self._repeats] -= len(intakes[self._repeats].rows)
         for side in Side:
             in_all = intakes[side].objects.punctuation_kind != lay.END_VALUE
             self.state.sides["punctuations"][side] -= np.count_nonzero(in_all)
 
     def _run(self, order: lay.Indices, at: int, stop: int, intakes: tuple[Intake, Intake]) -> int:
         """Let the loop run towards `stop`, and do what it asks for when it comes back."""
-        at = int(process_batch(order, at, stop, intakes[LEFT].objects, intakes[RIGHT].objects, self.state.arrays))
+        at = self._loop(order, at, stop, intakes[LEFT].objects, intakes[RIGHT].objects)
         why = self.state.common[0]["stopped_by"]
         if why == lay.NEEDS_ROOM:
             self._make_room()
@@ -239,6 +280,12 @@ class JoinDriver:
         elif why == lay.BROKE_PROMISE:
             self._fail(order[at], intakes)
         return at
+
+    def _loop(self, order: lay.Indices, at: int, stop: int, left: lay.Objects, right: lay.Objects) -> int:
+        state = self.state
+        if self.pairing is None:
+            return int(process_batch(order, at, stop, left, right, state.arrays))
+        return int(process_pairs(order, at, stop, left, right, state.arrays, state.indexes.arrays, state.found))
 
     def _grow(self) -> bool:
         if self.state.lacks_values:
@@ -312,10 +359,13 @@ class JoinDriver:
         for side in Side:
             self.rows[side].commit(state, side)
         self._forget_keys()
+        if self._chooser is not None:
+            self._adapt(self._chooser)
         batch = self._collector.batch
         batch.watermark = self.output_watermark
         times = [*state.sides["newest"].tolist(), *state.sides["watermark"].tolist()]
         batch.horizon = max(time for time in times if time < lay.FOREVER)
+        batch.structures = None if self.pairing is None else self.structures
         batch.ended = bool((state.sides["end_ts"] != lay.FOREVER).all())
         return batch
 
@@ -334,9 +384,48 @@ class JoinDriver:
             self.ranges.refresh(self.state)
             self._remember_anew()
 
+    def node_codes(self, side: Side, rows: pa.Table) -> lay.Ints:
+        """The values that hold these tuples."""
+        if self.pairing is not None:
+            return np.zeros(len(rows), np.int64)
+        return self.codec.encode([rows[name] for name in self.spec.streams[side].key])[0]
+
+    def reindex(self) -> None:
+        """The state was restored: stored tuples enter the structures of their windows anew."""
+        if self.pairing is None:
+            return
+        positions = [ring_positions(self.state, side) for side in Side]
+        keys = []
+        for side in Side:
+            rows = self.state.arrays.nodes["row"][positions[side]]
+            stored = self.rows[side].take(rows, list(self.spec.streams[side].columns))
+            keys.append(self.pairing.keys(side, stored)[:3])
+        group, low, high = (np.concatenate(both) for both in zip(*keys, strict=True))
+        self.state.index_nodes((positions[LEFT], positions[RIGHT]), group, low, high)
+
+    @property
+    def structures(self) -> tuple[str, str]:
+        """Of the windows, at present."""
+        return self.state.indexes.structures
+
+    def restructure(self, structures: tuple[str, str]) -> None:
+        """Other structures for the windows; what is stored stays."""
+        self.state.restructure(structures)
+
+    def _adapt(self, choose: Chooser) -> None:
+        """Rates may have shifted: the windows get the structures that are cheapest now (KN-32)."""
+        seen = self._statistics.observe(self.state)
+        if seen is not None and (chosen := choose(seen, self.structures)) != self.structures:
+            self.restructure(chosen)
+
     def _forget_keys(self) -> None:
         """Numbered keys that neither a value nor the memory of punctuations needs any more go."""
         if not isinstance(self.codec, NumberedKeys):
+            return
+        if self.pairing is not None:
+            moved = self.codec.keep_only(np.unique(self.state.groups()))
+            if moved is not None:
+                self.state.regroup(moved)
             return
         known = self.state.arrays.values["code"][: self.state.n_values]
         codes = np.unique(np.concatenate([known, self.memory.runs.low]))

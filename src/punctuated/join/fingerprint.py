@@ -1,7 +1,7 @@
 """What a saved state and a query must have in common, part by part, and where they may differ."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pyarrow as pa
 
@@ -20,8 +20,11 @@ def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: Sequence
     parts: Parts = {"format": f"{FORMAT}", "hash": f"{HASH_VERSION}", "key types": ", ".join(map(str, key_types))}
     parts |= {
         "join type": spec.how.value,
-        "algorithm": repr(spec.algorithm),
+        "algorithm": repr(
+            spec.algorithm if spec.algorithm.structures is None else replace(spec.algorithm, name="pair")
+        ),
         "purge threshold": f"{spec.purge_threshold}",
+        "shedding": "none" if spec.shed is None else "some",
     }
     for side in Side:
         stream = spec.streams[side]

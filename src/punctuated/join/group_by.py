@@ -1,6 +1,6 @@
 """Groups over the results of a join, each emitted once: when an output punctuation says that it is final (PW-40).
 
-Between batches only accumulators are kept, one row per open group.
+Between batches only accumulators are kept, one row per open group, and where the join sheds those of its estimates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.errors import AggregateError
+from punctuated.join.estimates import PAIR_SCHEMA, GroupEstimates
 from punctuated.join.intake import sortable
 from punctuated.join.keys import KeyCodec
 from punctuated.join.output import BatchResult
 from punctuated.join.parts import from_ipc, pack_parts, to_ipc, unpack_parts
 from punctuated.join.pattern_match import match_columns
 from punctuated.join.widen import widen
-from punctuated.model.aggregate import Aggregate
+from punctuated.model.aggregate import Aggregate, error_name
 
 _VALID = pc.CountOptions(mode="only_valid")
 _STRICT = pc.ScalarAggregateOptions(min_count=1)
@@ -35,10 +36,18 @@ class GroupBy:
         key: Sequence[str],
         aggregates: Mapping[str, Aggregate],
         codec: KeyCodec,
+        *,
+        sheds: bool = False,
     ) -> None:
-        """`schema` is that of the results, `key` names the join key's columns among them."""
+        """`schema` is that of the results, `key` names the join key's columns among them.
+
+        Where the join sheds, results have the columns of `PAIR_SCHEMA` too, and an aggregate becomes an estimate and
+        its standard error.
+        """
         self._by, self._key, self._aggregates, self._codec = list(by), list(key), dict(aggregates), codec
-        check_grouping(schema, self._by, self._aggregates)
+        check_grouping(schema, self._by, self._aggregates, sheds=sheds)
+        self._exact = {} if sheds else self._aggregates
+        self._estimates = GroupEstimates(self._aggregates) if sheds else None
         self._finishes = set(key) <= set(by)
         self._ordered = any(each.is_ordered for each in aggregates.values())
         self._schema = schema.append(pa.field(_TIME, pa.int64()))
@@ -54,6 +63,8 @@ class GroupBy:
         """Take in what a batch brought; returns the groups that are final now."""
         if batch.results:
             self._accumulate(batch)
+        if self._estimates is not None:
+            self._estimates.fold(batch.watermark)
         groups = self._finished()
         if self._totals is None:
             return groups
@@ -72,20 +83,28 @@ class GroupBy:
     def save(self) -> bytes:
         """The open groups as bytes."""
         kept = {"totals": self._totals, "earliest": self._earliest, "latest": self._latest}
+        if self._estimates is not None and self._totals is not None:
+            kept |= self._estimates.save()
         return pack_parts({name: to_ipc(table) for name, table in kept.items() if table is not None})
 
     def load(self, saved: bytes) -> None:
         """Go on with the groups of `save`; the results may have gained columns meanwhile."""
         kept = {name: from_ipc(data) for name, data in unpack_parts(saved).items()}
         self._totals = kept.pop("totals", None)
-        rows = {name: widen(table, self._schema) for name, table in kept.items()}
+        if self._estimates is not None and self._totals is not None:
+            self._estimates.load(kept)
+        rows = {name: widen(kept[name], self._schema) for name in ("earliest", "latest") if name in kept}
         self._earliest, self._latest = rows.get("earliest"), rows.get("latest")
 
     # Accumulate
 
     def _accumulate(self, batch: BatchResult) -> None:
         results = pa.concat_tables(batch.results)
-        self._totals = self._merge_totals(self._partial(results))
+        before, self._totals = self._totals, self._merge_totals(self._partial(results))
+        if self._estimates is not None:
+            moved = np.empty(0, np.int64) if before is None else _places(before, self._totals, self._by)
+            self._estimates.move(moved, len(self._totals))
+            self._estimates.add(_places(results, self._totals, self._by), results)
         if self._ordered:
             timed = results.append_column(_TIME, pa.array(np.concatenate(batch.result_ts)))
             candidates = [table for table in (self._earliest, self._latest, timed) if table is not None]
@@ -96,7 +115,7 @@ class GroupBy:
     def _partial(self, results: pa.Table) -> pa.Table:
         calls: list[Call] = [([], "count_all", None)]
         names = ["\0rows"]
-        for name, each in self._aggregates.items():
+        for name, each in self._exact.items():
             for function, suffix in _PARTS[each.function]:
                 if each.column is not None:
                     calls.append((each.column, function, _OPTIONS.get(function)))
@@ -132,8 +151,10 @@ class GroupBy:
         assert self._totals is not None
         totals = self._totals.filter(pa.array(final))
         columns = {name: totals[name] for name in self._by}
-        for name, each in self._aggregates.items():
+        for name, each in self._exact.items():
             columns[name] = self._value(totals, name, each)
+        if self._estimates is not None:
+            columns |= self._estimates.finish(final)
         return pa.table(columns)
 
     def _value(self, totals: pa.Table, name: str, each: Aggregate) -> pa.ChunkedArray:
@@ -151,6 +172,8 @@ class GroupBy:
     def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
         assert self._totals is not None
         self._totals = self._totals.filter(pa.array(kept)).combine_chunks()
+        if self._estimates is not None:
+            self._estimates.move(np.where(kept, np.cumsum(kept) - 1, -1), len(self._totals))
         for attribute in ("_earliest", "_latest"):
             table = getattr(self, attribute)
             if table is not None:
@@ -162,11 +185,13 @@ class GroupBy:
         nothing = pa.concat_tables([self._schema.empty_table()])
         empty = self._partial(nothing.drop_columns([_TIME]))
         columns = {name: empty[name] for name in self._by}
-        for name, each in self._aggregates.items():
+        for name, each in self._exact.items():
             if each.is_ordered and each.column is not None:
                 columns[name] = nothing[each.column]
             else:
                 columns[name] = self._value(empty, name, each)
+        if self._estimates is not None:
+            columns |= GroupEstimates(self._aggregates).finish(np.zeros(0, np.bool_))
         return pa.table(columns)
 
 
@@ -215,27 +240,34 @@ def _first_and_last(table: pa.Table, by: Sequence[str]) -> list[pa.ChunkedArray]
 
 
 def _places(wanted: pa.Table, source: pa.Table, by: list[str]) -> npt.NDArray[np.int64]:
-    """Where in `source` the groups of `wanted` are; both have each group once."""
+    """Where in `source`, which has each group once, the group of each row of `wanted` is."""
     stacked = pa.concat_tables([source.select(by), wanted.select(by)])
-    low, high = map(np.asarray, _first_and_last(stacked, by))
-    places = np.empty(len(wanted), np.int64)
-    found = high >= len(source)
-    places[high[found] - len(source)] = low[found]
-    return places
+    numbered = stacked.append_column(_TIME, pa.array(np.arange(len(stacked))))
+    members = _aggregate(numbered, by, [(_TIME, "list", None)]).column(len(by)).combine_chunks()
+    group = np.empty(len(stacked), np.int64)
+    group[np.asarray(members.flatten())] = np.asarray(pc.list_parent_indices(members))
+    places = np.full(len(members), -1)
+    places[group[: len(source)]] = np.arange(len(source))
+    return np.asarray(places[group[len(source) :]])
 
 
 def _in_order_of(totals: pa.Table, source: pa.Table, by: list[str], column: str) -> pa.ChunkedArray:
     return source[column].take(pa.array(_places(totals, source, by)))
 
 
-def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate]) -> str:
+def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False) -> str:
     """What open groups depend on, as text; the order of columns does not count."""
     calls = [f"{name} = {each.function}({each.column or ''})" for name, each in sorted(aggregates.items())]
-    return f"by {', '.join(sorted(by))}: {', '.join(calls)}"
+    return f"{'estimates ' if sheds else ''}by {', '.join(sorted(by))}: {', '.join(calls)}"
 
 
-def check_grouping(schema: pa.Schema, by: Sequence[str], aggregates: Mapping[str, Aggregate]) -> None:
-    """Raise if a grouping or an aggregate names a column that the results lack, or cannot be computed."""
+def check_grouping(
+    schema: pa.Schema, by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False
+) -> None:
+    """Raise if a grouping or an aggregate names a column that the results lack, or cannot be computed.
+
+    Where the join sheds, an aggregate that a sample does not tell cannot.
+    """
     if not by:
         raise AggregateError("group_by() needs at least one column of the results")
     if not aggregates:
@@ -254,6 +286,23 @@ def check_grouping(schema: pa.Schema, by: Sequence[str], aggregates: Mapping[str
             raise AggregateError(f"the aggregate {name!r} has the name of a grouping column; give it another one")
         if each.column is not None:
             _check_aggregate(each, schema.field(each.column).type)
+        if sheds:
+            _check_estimate(name, each, [*by, *aggregates])
+    clash = set(schema.names) & set(PAIR_SCHEMA.names) if sheds else None
+    if clash:
+        raise AggregateError(f"a join that sheds needs the name {min(clash)!r} for itself; rename the column")
+
+
+def _check_estimate(name: str, aggregate: Aggregate, taken: Sequence[str]) -> None:
+    if not aggregate.is_estimable:
+        raise AggregateError(
+            f"{aggregate.function}({aggregate.column!r}) cannot be estimated, and the join sheds tuples: "
+            "use pt.count, pt.sum or pt.mean, or join without shed="
+        )
+    if error_name(name) in taken:
+        raise AggregateError(
+            f"the standard error of {name!r} has the name {error_name(name)!r}, which is taken; rename the other column"
+        )
 
 
 def _check_aggregate(aggregate: Aggregate, dtype: pa.DataType) -> None:

@@ -1,6 +1,6 @@
 """From an input batch to arrays in the order of processing; what is late or too far ahead is sorted out here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from punctuated.model.times import to_microseconds
 from punctuated.model.window import CountWindow
 
 Times = npt.NDArray[np.int64]
+KeysOf = Callable[[pa.Table], tuple[Times, Times, Times, npt.NDArray[np.bool_]]]
 _NO_INTS = np.empty(0, np.int64)
 
 
@@ -84,10 +85,20 @@ def needs_total_order(stream: StreamSpec) -> bool:
     return stream.unique or stream.clustered or stream.order is not None or isinstance(stream.window, CountWindow)
 
 
-def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void) -> Intake:
-    """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
+def take_in(
+    stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void, keys_of: KeysOf | None = None
+) -> Intake:
+    """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch.
+
+    `keys_of` gives groups and intervals where windows have structures of their own; one value then holds all tuples.
+    """
     rows, ts = _sort_rows(stream, batch)
-    codes, valid = codec.encode([rows[name] for name in stream.key])
+    group = low = high = _NO_INTS
+    if keys_of is None:
+        codes, valid = codec.encode([rows[name] for name in stream.key])
+    else:
+        group, low, high, valid = keys_of(rows)
+        codes = np.zeros(len(rows), np.int64)
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     newest = int(ours["newest"])
     if batch.tick is None:
@@ -105,10 +116,11 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     if rejected:
         kept = ~(late | ahead)
         rows, ts, codes, valid = rows.filter(pa.array(kept)), ts[kept], codes[kept], valid[kept]
+        group, low, high = (each[kept] if each.size else each for each in (group, low, high))
     status = np.where(valid, 0, lay.NULL_KEY).astype(np.uint8)
     if stream.clustered:
         status[_last_of_each(codes, np.flatnonzero(valid))] |= lay.LAST_IN_BATCH
-    objects = lay.Objects(ts, codes, status, *punctuations.sorted())
+    objects = lay.Objects(ts, codes, status, *punctuations.sorted(), group, low, high)
     return Intake(rows, objects, times, rejected, ranges, promises)
 
 

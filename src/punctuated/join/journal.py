@@ -98,7 +98,7 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
     expected = _fingerprint(driver)
     last: Parts | None = None
     keys: list[pa.Table] = []
-    tuples = [_Tuples(driver.schemas[side]) for side in Side]
+    tuples = [_Tuples(driver.rows[side].schema) for side in Side]
     records = journal._records
     for entry in entries:
         last = unpack_parts(entry)
@@ -268,6 +268,7 @@ def _said(driver: JoinDriver) -> dict[str, Any]:
         "promises": promises,
         "forgotten": driver.memory.forgotten,
         "last_seen": driver.last_seen,
+        "shed": None if driver.shedding is None else driver.shedding.save(),
     }
 
 
@@ -306,6 +307,7 @@ def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples], record
             fields[name] = saved
     _restore_timers(driver, parts, records)
     driver.refresh_memory()
+    driver.reindex()
 
 
 def _places_of(driver: JoinDriver, parts: Parts, tuples: _Tuples, side: Side) -> lay.Records:
@@ -314,7 +316,7 @@ def _places_of(driver: JoinDriver, parts: Parts, tuples: _Tuples, side: Side) ->
     rows, stream = tuples.table, driver.spec.streams[side]
     places = np.zeros(len(rows), lay.PLACE)
     if len(rows):
-        places["code"], _ = driver.codec.encode([rows[name] for name in stream.key])
+        places["code"] = driver.node_codes(side, rows)
         places["ts"] = to_microseconds(rows[stream.time], stream.time)
         places["mark"] = np.where(np.isin(tuples.ids, tuples.matched), lay.MATCHED, 0)
     return places
@@ -366,6 +368,8 @@ def _restore_said(driver: JoinDriver, saved: dict[str, Any]) -> None:
         ]
     driver.memory.forgotten = saved["forgotten"]
     driver.last_seen = saved["last_seen"]
+    if driver.shedding is not None:
+        driver.shedding.load(saved["shed"])
 
 
 def _fingerprint(driver: JoinDriver) -> fingerprint.Parts:

@@ -85,9 +85,30 @@ def _widen(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
 
 def key_codec(types: Sequence[pa.DataType], hash_bits: int = 64) -> KeyCodec:
     """The codec for key columns of these types."""
+    if not types:
+        return NoKey()
     if len(types) == 1 and OrderedKeys.fits(types[0]):
         return OrderedKeys(types[0])
     return NumberedKeys(types, hash_bits)
+
+
+class NoKey:
+    """The codec of a join without a key: there is nothing to encode."""
+
+    types: tuple[pa.DataType, ...] = ()
+    merges = False
+
+    def encode(self, columns: Sequence[pa.ChunkedArray]) -> tuple[Codes, Mask]:
+        return np.empty(0, np.int64), np.empty(0, np.bool_)
+
+    def decode(self, codes: Codes) -> list[pa.Array]:
+        return []
+
+    def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
+        return []
+
+    def nbytes(self) -> int:
+        return 0
 
 
 class OrderedKeys:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.join.chances import Chances
 from punctuated.join.columns import ResultColumns
 from punctuated.join.keys import KeyCodec
 from punctuated.join.range_endings import OutputRange
@@ -43,6 +44,7 @@ class BatchResult:
     watermark: int = lay.NEVER
     horizon: int = lay.NEVER  # no row so far is later
     ended: bool = False
+    structures: tuple[str, str] | None = None  # of the windows, for the next batch
 
     def then(self, later: "BatchResult") -> "BatchResult":
         """This and what another batch brought after it, as one."""
@@ -55,6 +57,7 @@ class BatchResult:
             later.watermark,
             later.horizon,
             later.ended,
+            later.structures,
         )
 
 
@@ -76,13 +79,16 @@ class Collector:
         where: Where | None,
         with_times: bool,
         lists_ranges: bool,
+        repeats: Side | None = None,
     ) -> None:
+        """`repeats` is a side whose tuples another bucket has too, and tells of."""
         self._spec, self._columns, self._codec, self._rows, self._where = spec, columns, codec, rows, where
-        self._with_times, self._lists_ranges = with_times, lists_ranges
+        self._with_times, self._lists_ranges, self._repeats = with_times, lists_ranges, repeats
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(spec.left.key, codec.types)
         self.discards = False  # for measurements
+        self.chances: Chances | None = None  # of the batch at hand, where estimates are made
         self.batch = BatchResult()
 
     @property
@@ -123,7 +129,10 @@ class Collector:
         if common["n_punctuations"]:
             self._take_punctuations(state.arrays.punctuations[: int(common["n_punctuations"])])
         if common["n_rejected"]:
-            self._take_rejected(state.arrays.rejected[: int(common["n_rejected"])])
+            entries = state.arrays.rejected[: int(common["n_rejected"])]
+            told = entries if self._repeats is None else entries[entries["side"] != self._repeats]
+            state.common["rejected"] -= entries.size - told.size
+            self._take_rejected(told)
         for cursor in ("n_unmatched", "n_punctuations", "n_rejected"):
             state.common[cursor] = 0
 
@@ -184,6 +193,8 @@ class Collector:
         else:
             theirs = self._rows[side.other].take(other_rows, columns.payload[side.other]).columns
         table = pa.table([*keys, *(payload + theirs if side == LEFT else theirs + payload)], schema=columns.schema)
+        if self.chances is not None and other_rows is not None:
+            table = self.chances.add_to(table, rows, other_rows)  # only inner joins shed, so the side is the left one
         self.batch.results.append(table)
         if self._with_times:
             self.batch.result_ts.append(self._result_ts(side, rows, other_rows) if ts is None else ts.astype(np.int64))

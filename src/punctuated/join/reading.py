@@ -70,7 +70,7 @@ class Reader:
         """
         key, columns = self.stream.key, self.stream.columns
         texts = said[self.pattern_column].cast(pa.string()).combine_chunks()
-        if len(key) > 1 or not pa.types.is_integer(self.schema.field(key[0]).type):
+        if len(key) != 1 or not pa.types.is_integer(self.schema.field(key[0]).type):
             return pa.nulls(len(texts), pa.int64())
         attributes = (r"(?P<key>-?[0-9]{1,18})" if name == key[0] else r"\*" for name in columns)
         found = pc.extract_regex(texts, r"^\s*<\s*" + r"\s*,\s*".join(attributes) + r"\s*>\s*$")

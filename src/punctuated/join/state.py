@@ -6,8 +6,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from punctuated.join.window_index import WindowIndexes
 from punctuated.kernels import layout as lay
 from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mark_needed
+from punctuated.kernels.window_index import lacks_room
 from punctuated.model.algorithm import Propagation
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
@@ -19,6 +21,7 @@ _PAIRS = 1 << 18
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
 _RUNS_PER_VALUE = 16  # archiving copies all runs: the longer they are, the more values it must be worth
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
+_BYTES_PER_KEY = 4 * 8 + 4  # what a structure keeps of each tuple beside its nodes and buckets
 SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
 
 
@@ -112,6 +115,10 @@ class JoinState:
         self.punctuated = is_punctuated(spec)
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
         timed = _SMALLEST if self.punctuated else 0
+        self.paired = spec.algorithm.structures is not None
+        structures, capacity = spec.algorithm.structures or ("N", "N"), 2 * _SMALLEST if self.paired else 0
+        self.indexes = WindowIndexes(structures, spec.node_size, spec.bucket_size, capacity)
+        self.found = np.empty(capacity, np.int32)  # scratch: what a probe of a structure gave
         self.arrays = lay.State(
             sides=_sides(spec),
             common=_common(spec, filtered, hash_bits),
@@ -132,6 +139,7 @@ class JoinState:
             punctuations=np.zeros(2 * timed, lay.PUNCTUATION),
             rejected=np.zeros(_SMALLEST, lay.REJECTION),
         )
+        self.indexes.arrays.sides["head"] = self.sides["head"]
 
     @property
     def sides(self) -> lay.Records:
@@ -181,7 +189,10 @@ class JoinState:
         self._make_output_room()
         if self.punctuated:
             self._make_timer_room(deadlines)
-        return any(now is not then for now, then in zip(self.arrays, before, strict=True))
+        grown = self.paired and lacks_room(self.indexes.arrays)
+        if grown:
+            self.indexes.grow()
+        return grown or any(now is not then for now, then in zip(self.arrays, before, strict=True))
 
     def reserve(self, n_values: int, n_nodes: list[int]) -> None:
         """Room for so many values, and nodes of either side, in a state that is still empty."""
@@ -201,7 +212,7 @@ class JoinState:
 
     @property
     def _bytes_per_node(self) -> int:
-        return lay.NODE.itemsize + (8 if self.arrays.seq.size else 0)
+        return lay.NODE.itemsize + (8 if self.arrays.seq.size else 0) + (_BYTES_PER_KEY if self.paired else 0)
 
     @property
     def _bytes_per_value(self) -> int:
@@ -219,8 +230,63 @@ class JoinState:
         self._allow(sum(capacities) * self._bytes_per_node)
         nodes = np.zeros(sum(capacities), lay.NODE)
         seq = np.zeros(nodes.size if self.arrays.seq.size else 0, np.int64)
+        keys = self._indexed_keys() if self.paired else None
         copy_rings(self.arrays, nodes, seq, capacities[0])
         self._replace(nodes=nodes, seq=seq)
+        if keys is not None:
+            self._load_index(*keys)
+
+    # Structures of the windows
+
+    def _indexed(self, side: Side) -> npt.NDArray[np.int64]:
+        """Positions of the tuples in a side's structure, oldest first."""
+        positions = self.positions(side)
+        nodes = self.arrays.nodes[positions]
+        return np.asarray(positions[(nodes["value"] >= 0) & (nodes["mark"] & (lay.INDEXED | lay.DEAD) == lay.INDEXED)])
+
+    def _indexed_keys(self) -> list[npt.NDArray[np.int64]]:
+        positions = np.concatenate([self._indexed(side) for side in Side])
+        index = self.indexes.arrays
+        return [each[positions] for each in (index.group, index.low, index.high, index.number)]
+
+    def groups(self) -> npt.NDArray[np.int64]:
+        """Codes of the keys of all tuples in the structures."""
+        return self._indexed_keys()[0]
+
+    def regroup(self, moved: npt.NDArray[np.int64]) -> None:
+        """Keys were numbered anew."""
+        group, *others = self._indexed_keys()
+        self._load_index(moved[group], *others)
+
+    def restructure(self, structures: tuple[str, str]) -> None:
+        """Other structures over the same windows."""
+        keys = self._indexed_keys()
+        self.indexes.structures = structures
+        self._load_index(*keys)
+
+    def index_nodes(
+        self,
+        positions: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+        group: npt.NDArray[np.int64],
+        low: npt.NDArray[np.int64],
+        high: npt.NDArray[np.int64],
+    ) -> None:
+        """Tuples of both sides, oldest first, enter empty structures."""
+        nodes, places = self.arrays.nodes, np.concatenate(positions)
+        matching = low <= high
+        nodes["mark"] &= ~lay.INDEXED
+        nodes["mark"][places[matching]] |= lay.INDEXED
+        first = int(self.common["seq"][0]) - places.size
+        number = np.concatenate([first + np.arange(each.size) for each in positions])
+        self._load_index(*(each[matching] for each in (group, low, high, number)))
+
+    def _load_index(self, *keys: npt.NDArray[np.int64]) -> None:
+        """Structures anew for the tuples that are marked; keys of the left ones first, oldest first."""
+        nodes, size = self.arrays.nodes, self.arrays.nodes.size
+        nodes["mark"][nodes["mark"] & lay.DEAD != 0] &= ~lay.INDEXED
+        self.indexes.reload(size, self._indexed(Side.LEFT), self._indexed(Side.RIGHT), *keys)
+        self.indexes.arrays.sides["head"] = self.sides["head"]
+        self.found = np.empty(size, np.int32)
 
     def collect_values(self) -> None:
         """Forget values that nothing needs any more, and make room for new ones."""
@@ -275,7 +341,8 @@ class JoinState:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays that hold state; output buffers are scratch space."""
-        return sum(array.nbytes for name, array in self.arrays._asdict().items() if name not in SCRATCH)
+        arrays = {name: array for name, array in self.arrays._asdict().items() if name not in SCRATCH}
+        return int(sum(array.nbytes for array in arrays.values())) + self.indexes.nbytes
 
 
 def _grown(array: npt.NDArray[T], needed: int) -> npt.NDArray[T]:

@@ -36,7 +36,7 @@ class WherePredicate:
 
     def __call__(self, left: pa.Table, right: pa.Table) -> npt.NDArray[np.bool_]:
         """One truth value per pair; the tables are the two halves of the pairs."""
-        truth = _evaluate(self._expression, left, right)
+        truth = evaluate(self._expression, left, right)
         if not pa.types.is_boolean(truth.type):
             raise PredicateError(f"where={self._expression} gives {truth.type}, not true or false")
         if isinstance(truth, pa.Scalar):
@@ -44,15 +44,16 @@ class WherePredicate:
         return np.asarray(pc.fill_null(truth, False).to_numpy().astype(np.bool_))
 
 
-def _evaluate(expression: Expression, left: pa.Table, right: pa.Table) -> Any:
+def evaluate(expression: Expression, left: pa.Table, right: pa.Table) -> Any:
+    """The values of an expression, one per pair of rows."""
     if isinstance(expression, Column):
         return (left if expression.side == LEFT else right)[expression.name]
     if isinstance(expression, Literal):
         return pa.scalar(expression.value)
     if isinstance(expression, Negation):
-        return pc.invert(_evaluate(expression.inner, left, right))
+        return pc.invert(evaluate(expression.inner, left, right))
     assert isinstance(expression, Operation)
-    first, second = _evaluate(expression.first, left, right), _evaluate(expression.second, left, right)
+    first, second = evaluate(expression.first, left, right), evaluate(expression.second, left, right)
     try:
         return _OPERATORS[expression.operator](first, second)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:

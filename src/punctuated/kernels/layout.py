@@ -32,11 +32,12 @@ ARCHIVED = 32  # and remembered outside the I-Nodes
 RECALLED = 64  # per side: its ending comes from that memory, the value was not ended by name
 OUT_RECALLED = 256  # so does OUT
 
-# Marks of a node.
-MATCHED, DEAD = 1, 2
+# Marks of a node; INDEXED: it is in the window's structure.
+MATCHED, DEAD, INDEXED = 1, 2, 4
 
-# Status of an input tuple; the last of its value in the batch is marked for clustered streams.
-NULL_KEY, BROKEN, LAST_IN_BATCH = 1, 2, 4
+# Status of an input tuple; the last of its value in the batch is marked for clustered streams. A tuple that is shed
+# does not probe, or is not stored (KN-33).
+NULL_KEY, BROKEN, LAST_IN_BATCH, NO_PROBE, NO_STORE = 1, 2, 4, 8, 16
 
 # What a clustered stream knows of a value, shifted left by the side: it has yet to end it; more of it is in the batch.
 OPEN, COMING = 1, 4
@@ -206,3 +207,6 @@ class Objects(NamedTuple):
     punctuation_ts: Ints
     punctuation_code: Ints
     punctuation_kind: Bytes
+    group: Ints  # these three only where windows have structures of their own
+    low: Ints
+    high: Ints

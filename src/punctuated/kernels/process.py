@@ -35,6 +35,8 @@ from punctuated.kernels.layout import (
     NEEDS_ROOM,
     NEEDS_TIMERS,
     NEVER,
+    NO_PROBE,
+    NO_STORE,
     NONE,
     NULL_KEY,
     OPEN,
@@ -157,8 +159,9 @@ def process_tuple(state: State, side: int, ts: int, code: int, status: int, row:
     if index < 0 or state.values[index].flags & OUT:
         pass_by(state, side, index, ts, row)
     else:
-        matched = meet(state, side, index, ts, row)
-        store(state, side, index, ts, row, matched)
+        matched = status & NO_PROBE == 0 and meet(state, side, index, ts, row)
+        if status & NO_STORE == 0:
+            store(state, side, index, ts, row, matched)
     if ours.rows:
         evict(state, side, index, ts)
     if ours.unique and index >= 0:

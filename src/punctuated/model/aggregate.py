@@ -18,6 +18,16 @@ class Aggregate:
         """Whether the order of the results matters."""
         return self.function in ("first", "last")
 
+    @property
+    def is_estimable(self) -> bool:
+        """Whether a random sample of the results tells it, up to an error that is known (KN-33)."""
+        return self.function in ("count", "sum", "mean")
+
+
+def error_name(name: str) -> str:
+    """The column with the standard error of an estimate."""
+    return f"{name}_error"
+
 
 def count(column: str | None = None) -> Aggregate:
     """Number of rows, or of non-null values of a column."""

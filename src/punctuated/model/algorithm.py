@@ -1,6 +1,6 @@
 """The join algorithms as switches over one piece of code, so that comparing them is fair (PW-57)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from punctuated.errors import AlgorithmError
@@ -23,6 +23,8 @@ class Algorithm:
     by_window: bool
     by_punctuation: bool
     propagation: Propagation
+    # Of the left and the right window (KN-06); None: the index of values. What is saved does not depend on them.
+    structures: tuple[str, str] | None = field(default=None, repr=False)
 
 
 PWJOIN = Algorithm("pwjoin", by_window=True, by_punctuation=True, propagation=Propagation.EARLY)
@@ -37,15 +39,35 @@ _PROPAGATIONS = {
 }
 
 
+STRUCTURES = {"N": "nested loops", "H": "hash buckets", "B": "B+tree", "T": "T-tree"}
+
+
+def pair(structures: str) -> Algorithm:
+    """An asymmetric window join: `XY` has structure X on the left window and Y on the right one (KN-19).
+
+    >>> pair("TN").structures
+    ('T', 'N')
+    """
+    return replace(WJOIN, name=structures, structures=(structures[0], structures[1]))
+
+
+def is_pair(name: str) -> bool:
+    """Whether this is the name of an asymmetric window join."""
+    return len(name) == 2 and all(letter in STRUCTURES for letter in name)
+
+
 def choose_algorithm(name: str, propagation: str | None = None) -> Algorithm:
     """The algorithm of that name; `auto` is `pwjoin`, which costs nothing where there are no punctuations (PW-36).
 
     >>> choose_algorithm("pjoin", propagation="own-state").propagation
     <Propagation.OWN_STATE: 'own-state'>
     """
-    algorithm = PWJOIN if name == "auto" else ALGORITHMS.get(name)
+    algorithm = PWJOIN if name == "auto" else pair(name) if is_pair(name) else ALGORITHMS.get(name)
     if algorithm is None:
-        raise AlgorithmError(f"unknown algorithm {name!r}; known: auto, {', '.join(ALGORITHMS)}")
+        raise AlgorithmError(
+            f"unknown algorithm {name!r}; known: auto, {', '.join(ALGORITHMS)}, and pairs of window structures such as "
+            f"'TN', left and right, of {', '.join(f'{key} ({what})' for key, what in STRUCTURES.items())}"
+        )
     if propagation is None:
         return algorithm
     allowed = {rule.value: rule for rule in _PROPAGATIONS.get(algorithm.name, (Propagation.NONE,))}

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from punctuated.errors import PredicateError
 from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.window import parse_duration
 
 
 class Expression:
@@ -130,6 +132,34 @@ class Negation(Expression):
 
     def columns(self) -> "Iterator[Column]":
         yield from self.inner.columns()
+
+
+def band(column: str | tuple[str, str], low: Any, high: Any) -> Expression:
+    """Whether the right value lies within `low` and `high` of the left one, both included.
+
+    Args:
+        column: The column of both sides, or a left and a right one.
+        low: A number, or for columns of time a duration such as "-5 minutes" or a `timedelta`.
+        high: Likewise.
+
+    Example:
+        >>> band("price", -5, +5)
+        (((left.price + -5) <= right.price) & ((left.price + 5) >= right.price))
+    """
+    ours, theirs = (column, column) if isinstance(column, str) else column
+    distances = [_distance(each) for each in (low, high)]
+    if distances[0] > distances[1]:
+        raise PredicateError(f"band({column!r}, {low}, {high}) is empty: give the smaller distance first")
+    lowest, highest = (left(ours) + distance for distance in distances)
+    both: Expression = (lowest <= right(theirs)) & (highest >= right(theirs))
+    return both
+
+
+def _distance(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    sign, text = (-1, given[1:]) if given.startswith("-") else (1, given.removeprefix("+"))
+    return timedelta(microseconds=sign * parse_duration(text))
 
 
 def left(name: str) -> Column:

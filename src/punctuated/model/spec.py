@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from punctuated.errors import AlgorithmError, StreamError
+from punctuated.errors import AlgorithmError, ShedError, StreamError
 from punctuated.model.algorithm import PWJOIN, Algorithm, Propagation
+from punctuated.model.shed import Shed
 from punctuated.model.side import Side
 from punctuated.model.window import Window
 
 DEFAULT_MAX_PUNCTUATIONS = 1_000_000
+DEFAULT_NODE_SIZE, DEFAULT_BUCKET_SIZE = 100, 10  # KN-24
 OUTPUT_LATENESS_US = 2**59  # results come in no order: only the output watermark of their join proves anything
 
 
@@ -116,6 +118,11 @@ class JoinSpec:
     purge_threshold: int = 1
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS
     bucket_bytes: int | None = None  # the most that one bucket may remember
+    selected: tuple[str, ...] | None = None  # columns of the results beside the key; None for all
+    shed: Shed | None = None  # what to leave out when resources do not suffice
+    adaptive: bool = False  # structures of the windows may change while the join runs
+    node_size: int = DEFAULT_NODE_SIZE  # of the trees on windows
+    bucket_size: int = DEFAULT_BUCKET_SIZE  # of the hash buckets on windows
     streams: tuple[StreamSpec, StreamSpec] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -123,7 +130,26 @@ class JoinSpec:
             raise AlgorithmError(f"purge_threshold={self.purge_threshold}: give 1 (eager) or more (lazy)")
         if self.max_punctuations < 1:
             raise AlgorithmError(f"max_punctuations={self.max_punctuations}: give 1 or more")
+        if self.node_size < 2:
+            raise AlgorithmError(f"node_size={self.node_size}: a node of a tree holds 2 entries or more")
+        if self.bucket_size < 1:
+            raise AlgorithmError(f"bucket_size={self.bucket_size}: a hash bucket holds 1 tuple or more")
+        if self.shed is not None and self.how is not JoinType.INNER:
+            raise ShedError(
+                f"how={self.how.value!r}: a tuple that comes out unmatched could be matched by one that was shed; "
+                "use an inner join, or leave out shed="
+            )
         object.__setattr__(self, "streams", (self.left, self.right))
+
+    @property
+    def everywhere(self) -> Side | None:
+        """The side whose tuples go to every bucket, where there is no key to spread both sides by.
+
+        The other one is spread, and with it whatever comes out unmatched.
+        """
+        if self.left.key:
+            return None
+        return Side.LEFT if self.how is JoinType.RIGHT else Side.RIGHT
 
     def may_end_early(self, side: Side) -> bool:
         """Whether `side` may end a value of the output without the other side's word."""

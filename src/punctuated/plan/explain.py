@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from punctuated.model.algorithm import Propagation
+from punctuated.model.algorithm import STRUCTURES, Propagation
 from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow
@@ -39,10 +39,16 @@ _RULES = {
 def explain(spec: JoinSpec, statistics: Sequence[StreamStatistics] | None, where: str | None) -> str:
     """The plan as text, with estimates if there are statistics of the data."""
     keys = ", ".join(f"{a} = {b}" for a, b in zip(spec.left.key, spec.right.key, strict=True))
-    lines = [f"{_title(spec.how)} join of {spec.left.name} and {spec.right.name} on {keys}"]
+    lines = [f"{_title(spec.how)} join of {spec.left.name} and {spec.right.name}{' on ' if keys else ''}{keys}"]
     if where is not None:
         lines.append(f"  where {where}")
     lines.append(f"  algorithm: {spec.algorithm.name}, purge {_purge(spec)}")
+    if spec.algorithm.structures is not None:
+        named = [
+            f"{STRUCTURES[letter]} on {stream.name}"
+            for letter, stream in zip(spec.algorithm.structures, spec.streams, strict=True)
+        ]
+        lines.append(f"  structures: {', '.join(named)}")
     for side in Side:
         lines += _describe(spec, side, statistics)
     lines.append(f"  output punctuations: {_RULES[spec.algorithm.propagation]}")

@@ -18,7 +18,7 @@ from punctuated.join.columns import ResultColumns
 from punctuated.join.group_by import check_grouping
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.side import LEFT, Side
-from punctuated.model.spec import JoinSpec
+from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.window import CountWindow
 from punctuated.plan.explain import explain
 from punctuated.spark.batch_step import batch_step, group_batch_step
@@ -171,7 +171,8 @@ class SparkJoin:
             frame = self._inputs[side].frame
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
             rows = self._stamped(frame if reader.stream.is_output else frame.select(*map(quoted, columns)))
-            frames.append(map_in_arrow(rows, Pack(side, reader, n), PACKED_DDL))
+            everywhere = self._query.spec.everywhere == side
+            frames.append(map_in_arrow(rows, Pack(side, reader, n, everywhere=everywhere), PACKED_DDL))
             for frame, key, time in self._inputs[side].endings:
                 pack = Pack(side, reader, n, announced=(key, time))
                 frames.append(map_in_arrow(frame.select(*map(quoted, [*key, time])), pack, PACKED_DDL))
@@ -222,18 +223,23 @@ class SparkGrouping:
     def agg(self, **aggregates: Aggregate) -> DataFrame:
         """The groups with these aggregates; each comes out once, when it is final."""
         query = self._joined.query
-        check_grouping(query.result_schema, self._by, aggregates)
+        sheds = query.spec.shed is not None
+        check_grouping(query.result_schema, self._by, aggregates, sheds=sheds)
         compared = [each.column for each in aggregates.values() if each.function in ("min", "max")]
         names = [*self._by, *(name for name in compared if name is not None)]
         refuse_collations(self._joined.result_types, names, "groups: the column", AggregateError)
         if METRICS in aggregates:
             raise AggregateError(f"the name {METRICS!r} is taken; give the aggregate another one")
-        if set(query.spec.left.key) <= set(self._by):
+        key = query.spec.left.key
+        if key and set(key) <= set(self._by):
             return self._joined.grouped(Grouping(self._by, aggregates))
-        message = (
-            f"groups by {', '.join(self._by)} are final only when both streams have ended: "
-            f"group by the join key ({', '.join(query.spec.left.key)}) to get them earlier"
-        )
+        if sheds:
+            raise AggregateError(
+                f"groups by {', '.join(self._by)} cannot be estimated on Spark, since they are made apart from the join "
+                f"that sheds; group by its key ({', '.join(key) or 'it has none'}), or leave out shed="
+            )
+        message = f"groups by {', '.join(self._by)} are final only when both streams have ended"
+        message += f": group by the join key ({', '.join(key)}) to get them earlier" if key else ""
         warnings.warn(message, LateGroupsWarning, stacklevel=2)
         return self._joined.grouped_apart(Grouping(self._by, aggregates))
 
@@ -246,8 +252,13 @@ def _is_streaming(inputs: tuple[Input, Input]) -> bool:
     return streaming.pop()
 
 
-def choose_buckets(inputs: tuple[Input, Input], readers: Sequence[Any], wanted: int | None) -> int:
+def choose_buckets(inputs: tuple[Input, Input], readers: Sequence[Any], how: JoinType, wanted: int | None) -> int:
     """How many buckets: as many as partitions, up to the next power of two, unless one must hold everything."""
+    if how is JoinType.FULL and not readers[LEFT].stream.key and wanted != 1:
+        raise StreamError(
+            "a full outer join without a key cannot be spread: one side goes to every bucket, and its unmatched rows "
+            "would come out of each; use how='inner', 'left', 'right', 'semi' or 'anti', or buckets=1"
+        )
     windows = [reader.stream.window for reader in readers]
     if any(isinstance(window, CountWindow) and not window.per_key for window in windows):
         if wanted not in (None, 1):

@@ -33,6 +33,7 @@ class Pack:
     reader: Reader
     n_buckets: int
     announced: tuple[tuple[str, ...], str] | None = None
+    everywhere: bool = False  # tuples of this side go to every bucket
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         compile_once()
@@ -46,7 +47,7 @@ class Pack:
         sound = table.filter(pc.is_valid(table[time])) if timeless else table
         malformed: list[Fault] = []
         batch = self._read(sound, malformed)
-        shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets)
+        shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets, self.everywhere)
         yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares, batch_us), rejected=False)
         corrupt = [*self._described(table, timeless), *self._described(sound, malformed)]
         passed_on = self.reader.passed_on(table)

@@ -14,13 +14,15 @@ from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy, describe_grouping
 from punctuated.join.output import REJECTED_SCHEMA, punctuation_schema
+from punctuated.join.pairing import served_predicate
 from punctuated.join.reading import Reader
-from punctuated.join.where import WherePredicate
+from punctuated.join.window_statistics import Chooser
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.predicate import Expression
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec
+from punctuated.plan.allocation import ShedAllocation
 
 METRICS = "_metrics"  # a row that carries metrics has nothing else; it never reaches a sink
 
@@ -54,6 +56,7 @@ class Query:
     n_buckets: int
     view: View
     grouping: Grouping | None = None
+    chooser: Chooser | None = None  # of structures, made where the query is built: weights are those of that machine
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     @cached_property
@@ -97,28 +100,50 @@ class Query:
     def new_driver(self, bucket: int) -> JoinDriver:
         """The operator of one bucket, empty."""
         ordered = self.grouping is not None and any(each.is_ordered for each in self.grouping.aggregates.values())
+        ranged, where = served_predicate(self.spec, self.where, self.schemas)
         return JoinDriver(
             _within_worker(self.spec),
             self.schemas,
             self.key_types,
-            where=None if self.where is None else WherePredicate(self.where),
+            where=where,
+            ranged=ranged,
+            chooser=self.chooser,
+            allocate=self._allocation,
+            with_chances=self._estimates,
             with_times=self.view in (View.ALL, View.CHAIN) or ordered,
             place=BucketPlace(bucket, self.n_buckets),
             definition=self.definition,
         )
 
     @property
+    def _estimates(self) -> bool:
+        return self.spec.shed is not None and self.grouping is not None
+
+    @property
+    def _allocation(self) -> ShedAllocation | None:
+        """What falls to one bucket of what the join may use."""
+        shed = self.spec.shed
+        return None if shed is None else ShedAllocation(shed, self.n_buckets, self._estimates)
+
+    @property
     def definition(self) -> dict[str, str]:
         """What a saved state depends on beside the join's specification; views without groups have the same state."""
         parts = {} if self.where is None else {"extra predicate (where=)": repr(self.where)}
         if self.grouping is not None:
-            parts["grouping"] = describe_grouping(self.grouping.by, self.grouping.aggregates)
+            parts["grouping"] = describe_grouping(self.grouping.by, self.grouping.aggregates, sheds=self._estimates)
         return parts
 
     def new_groups(self, driver: JoinDriver) -> GroupBy:
         """The groups of one bucket, none yet."""
         assert self.grouping is not None
-        return GroupBy(self.result_schema, self.grouping.by, self.spec.left.key, self.grouping.aggregates, driver.codec)
+        return GroupBy(
+            self.result_schema,
+            self.grouping.by,
+            self.spec.left.key,
+            self.grouping.aggregates,
+            driver.codec,
+            sheds=self._estimates,
+        )
 
 
 def _within_worker(spec: JoinSpec) -> JoinSpec:

@@ -34,9 +34,9 @@ class Observed:
 Operator = Callable[[JoinSpec, Sequence[Batch]], list[Observed]]
 
 
-def expected(spec: JoinSpec, batches: Sequence[Batch]) -> list[Observed]:
+def expected(spec: JoinSpec, batches: Sequence[Batch], where: reference.Where | None = None) -> list[Observed]:
     """What the oracle says."""
-    return [_observe(output) for output in reference.join(spec, batches)]
+    return [_observe(output) for output in reference.join(spec, batches, where)]
 
 
 def _observe(output: BatchOutput) -> Observed:
@@ -57,9 +57,11 @@ def extent(patterns: tuple[Pattern, ...] | None) -> tuple[Any, ...] | None:
     return tuple(tuple(value for value in _DOMAIN if matches(pattern, value)) for pattern in patterns)
 
 
-def check_equals_oracle(operator: Operator, spec: JoinSpec, batches: Sequence[Batch]) -> None:
+def check_equals_oracle(
+    operator: Operator, spec: JoinSpec, batches: Sequence[Batch], where: reference.Where | None = None
+) -> None:
     """Batch by batch: results, unmatched rows, output punctuations, rejected tuples, and what is kept."""
-    for number, (seen, wanted) in enumerate(zip(operator(spec, batches), expected(spec, batches), strict=True)):
+    for number, (seen, wanted) in enumerate(zip(operator(spec, batches), expected(spec, batches, where), strict=True)):
         for name in ("results", "rejected", "unmatched", "punctuations", "stored", "forgotten"):
             mine, theirs = getattr(seen, name), getattr(wanted, name)
             assert mine == theirs, f"batch {number}, {name}: got {mine}, the oracle has {theirs}"

@@ -244,6 +244,41 @@ def _say_whether_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> Strea
     return replace(spec, punctuated=told or spec.flag is not None or spec.unique or spec.clustered)
 
 
+@st.composite
+def window_cases(
+    draw: st.DrawFn,
+    *,
+    types: Sequence[JoinType] = tuple(JoinType),
+    keyed: bool = True,
+    max_batches: int = 5,
+    max_objects: int = 12,
+) -> Case:
+    """Joins by windows alone, with or without a key, of streams without punctuations."""
+    pace = draw(st.integers(2, 9))
+    batches: list[Batch] = []
+    for number in range(draw(st.integers(1, max_batches))):
+        left, right = (draw(st.lists(objects(number * pace + 4, False, False), max_size=max_objects)) for _ in range(2))
+        batches.append((left, right))
+    left_spec, right_spec = (draw(_window_spec(side, keyed)) for side in Side)
+    structures = draw(st.sampled_from("NHBT" if keyed else "NBT")), draw(st.sampled_from("NHBT" if keyed else "NBT"))
+    spec = JoinSpec(
+        left_spec,
+        right_spec,
+        how=draw(st.sampled_from(types)),
+        algorithm=choose_algorithm("".join(structures)),
+        node_size=draw(st.sampled_from([2, 3, 4, 100])),
+        bucket_size=draw(st.sampled_from([1, 2, 10])),
+    )
+    return Case(spec, batches)
+
+
+@st.composite
+def _window_spec(draw: st.DrawFn, side: Side, keyed: bool) -> StreamSpec:
+    spec = draw(stream_specs(side, (OnViolation.REJECT,)))
+    window = draw(windows(counts=False) | st.builds(CountWindow, n=st.integers(1, 6), per_key=st.just(False)))
+    return replace(spec, key=("k",) if keyed else (), window=window, flag=None, unique=False, clustered=False)
+
+
 # Honest streams
 
 

@@ -1,0 +1,94 @@
+"""`punctuated cost calibrate`: measures what structures cost on this machine, for the choice between them (KN-18)."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from punctuated.cli_cost import cost_app
+from punctuated.cli_output import AsJson, print_json
+from punctuated.plan import cost
+
+if TYPE_CHECKING:
+    from punctuated.plan.cost.calibration import Calibration
+
+
+@cost_app.command("calibrate")
+def calibrate_machine(
+    out: Annotated[
+        Path | None, typer.Option(help="File for the weights.", show_default="where joins look for them")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the weights of all structures on this machine and save them; takes about 20 seconds.
+
+    Joins that choose their structures themselves use the saved weights from then on.
+    """
+    calibration = _calibrate(quiet=as_json)
+    path = cost.save_weights(calibration.weights, out)
+    if as_json:
+        print_json({"path": str(path)} | _content(calibration))
+        return
+    Console().print(_weights_table(calibration))
+    Console().print(_fitted_table(calibration.weights))
+    typer.echo(str(path))
+
+
+def _calibrate(*, quiet: bool) -> "Calibration":
+    from punctuated.plan.cost.calibration import calibrate  # compiles kernels
+
+    if quiet:
+        return calibrate()
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("calibrating", total=1.0)
+        return calibrate(lambda done: bar.update(task, completed=done))
+
+
+def _content(calibration: "Calibration") -> dict[str, Any]:
+    return {
+        "weights": cost.weights_content(calibration.weights),
+        "plain": cost.weights_content(calibration.plain),
+        "lines": [
+            asdict(line) | {"slope": line.slope, "saturation_rate": line.saturation_rate} for line in calibration.lines
+        ],
+    }
+
+
+def _weights_table(calibration: "Calibration") -> Table:
+    """P and I by the method of the paper, beside the paper's."""
+    saturated = {(line.setting.structure, line.setting.work): line for line in calibration.usual_lines}
+    table = Table("structure", title="Seconds of CPU per 60 s of input, for one tuple touched per second")
+    for name in ("P", "I"):
+        for title in (name, f"{name} of the paper", "faster by"):
+            table.add_column(title, justify="right")
+    for title in ("searches/s at most", "updates/s at most"):
+        table.add_column(title, justify="right")
+    for letter, name in cost.STRUCTURES.items():
+        here, paper = calibration.plain.of(letter), cost.KANG_WEIGHTS.of(letter)
+        numbers = [
+            shown
+            for ours, theirs in ((here.P, paper.P), (here.I, paper.I))
+            for shown in (f"{ours:.2g}", f"{theirs:.2g}", f"{theirs / ours:,.0f}")
+        ]
+        rates = [f"{saturated[letter, work].saturation_rate:,.0f}" for work in ("search", "update")]
+        table.add_row(f"{letter} {name}", *numbers, *rates)
+    return table
+
+
+def _fitted_table(weights: cost.Weights) -> Table:
+    """What is saved: fitted to windows of several sizes, with fixed costs."""
+    title = f"Fitted to windows of several sizes; the join around a tuple costs {weights.loop:.2g}"
+    table = Table("structure", "predicate", title=title)
+    for column in ("P", "fixed", "each match", "I", "fixed"):
+        table.add_column(column, justify="right")
+    for predicate, shown in (("=", "NHBT"), ("band", "NBT")):
+        for letter in shown:
+            each = weights.serving(predicate).of(letter)
+            numbers = (each.P, each.search, each.match or 0.0, each.I, each.update)
+            table.add_row(f"{letter} {cost.STRUCTURES[letter]}", predicate, *(f"{number:.2g}" for number in numbers))
+    return table

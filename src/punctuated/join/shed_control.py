@@ -1,0 +1,99 @@
+"""Which share of a join's tuples probes and is stored, batch by batch, where CPU or memory is short (KN-33 … KN-42).
+
+Rates are those of earlier batches, in event time and part of the state: a batch that is repeated sheds the same tuples.
+Only the very first batch has nothing but itself to go by.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.intake import Intake
+from punctuated.join.shedding import Pair, Shares, flip_coins
+from punctuated.kernels import layout as lay
+from punctuated.model.shed import Shed
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import StreamSpec
+from punctuated.model.window import CountWindow, TimeWindow
+
+ID, SHARE = "\0id", "\0share"  # kept beside each stored row: which tuple it is, and the share with which it was stored
+HIDDEN = pa.schema([(ID, pa.int64()), (SHARE, pa.float64())])
+_WEIGHT_OF_NEW = 0.5  # of the last batch among all before
+
+# From rates and complete windows to those that the resources allow.
+Allocate = Callable[[Pair, Pair], tuple[Pair, Pair]]
+
+
+class ShedControl:
+    """Decides for each batch what is shed, and counts it."""
+
+    def __init__(self, shed: Shed, streams: Sequence[StreamSpec], allocate: Allocate) -> None:
+        self._shed, self._streams, self._allocate = shed, streams, allocate
+        self._rates: Pair | None = None
+        self._newest: int | None = None
+        self.shares = Shares()
+        self.tuples, self.probing, self.stored = ([0, 0] for _ in range(3))
+
+    def apply(self, intakes: tuple[Intake, Intake]) -> None:
+        """Flip the coins of a batch; rows get the hidden columns, and tuples that are shed their status."""
+        self.shares = self._next_shares(intakes)
+        for side in Side:
+            intake = intakes[side]
+            coins = flip_coins(intake.rows, side, self._shed.seed, self.shares)
+            intake.objects.status[~coins.probes] |= lay.NO_PROBE
+            intake.objects.status[~coins.stores] |= lay.NO_STORE
+            share = np.full(len(intake.rows), self.shares.store[side])
+            intake.rows = intake.rows.append_column(ID, pa.array(coins.ids)).append_column(SHARE, pa.array(share))
+            self.tuples[side] += len(intake.rows)
+            self.probing[side] += int(np.count_nonzero(coins.probes))
+            self.stored[side] += int(np.count_nonzero(coins.stores))
+
+    def _next_shares(self, intakes: tuple[Intake, Intake]) -> Shares:
+        times = [intake.objects.ts for intake in intakes if intake.objects.ts.size]
+        if not times:
+            return self.shares
+        newest = max(int(ts[-1]) for ts in times)
+        start = min(int(ts[0]) for ts in times) if self._newest is None else self._newest
+        seconds = (newest - start) / 1e6
+        if seconds <= 0:
+            return self.shares
+        measured = len(intakes[LEFT].rows) / seconds, len(intakes[RIGHT].rows) / seconds
+        before = self._rates or measured
+        self._newest = newest
+        self._rates = _mixed(before, measured)
+        windows = self._window(LEFT, before[LEFT]), self._window(RIGHT, before[RIGHT])
+        return Shares.of(before, windows, *self._allocate(before, windows))
+
+    def _window(self, side: Side, rate: float) -> float:
+        """Tuples of the complete window."""
+        window = self._streams[side].window
+        if isinstance(window, TimeWindow):
+            return rate * window.span_us / 1e6
+        return float(window.n) if isinstance(window, CountWindow) else float(self.tuples[side])
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """Which share of the tuples has probed, and which was stored."""
+        shares: dict[str, float] = {}
+        for side, name in ((LEFT, "left"), (RIGHT, "right")):
+            n = max(1, self.tuples[side])
+            shares |= {f"probed_{name}": self.probing[side] / n, f"stored_{name}": self.stored[side] / n}
+        return shares
+
+    def save(self) -> dict[str, Any]:
+        """As plain data, for the state."""
+        counted = [self.tuples, self.probing, self.stored]
+        return {"rates": self._rates, "newest": self._newest, "shares": self.shares.to_text(), "counted": counted}
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Go on where `save` was."""
+        self._rates = None if saved["rates"] is None else tuple(saved["rates"])
+        self._newest, self.shares = saved["newest"], Shares.from_text(saved["shares"])
+        self.tuples, self.probing, self.stored = saved["counted"]
+
+
+def _mixed(before: Pair, now: Pair) -> Pair:
+    left, right = (_WEIGHT_OF_NEW * new + (1 - _WEIGHT_OF_NEW) * old for old, new in zip(before, now, strict=True))
+    return left, right

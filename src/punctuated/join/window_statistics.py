@@ -1,0 +1,53 @@
+"""What a running window join knows of its streams, for the choice of its structures (KN-32).
+
+Everything is counted in event time and by the state itself, so a batch that is repeated leads to the same choice.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from punctuated.join.state import JoinState
+from punctuated.kernels.layout import FOREVER, NEVER
+from punctuated.model.side import LEFT, RIGHT
+
+_WEIGHT_OF_NEW = 0.5  # of the last batch among all before: a shift of the rates shows within a few batches
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Rates in tuples per second, tuples in the windows, and matches per probe of each window."""
+
+    rates: Pair
+    windows: Pair
+    matches: Pair = (0.0, 0.0)
+
+
+Chooser = Callable[[Observation, tuple[str, str]], tuple[str, str]]
+
+
+class WindowStatistics:
+    """Rates and matches, smoothed over batches."""
+
+    def __init__(self) -> None:
+        self._seen: npt.NDArray[np.float64] | None = None
+        self._smooth: npt.NDArray[np.float64] | None = None
+
+    def observe(self, state: JoinState) -> Observation | None:
+        """What is known after another batch; None until two batches tell how fast the streams are."""
+        times = [int(time) for time in state.sides["newest"] if NEVER < time < FOREVER]
+        totals = np.array([max(times, default=0), *state.sides["tuples"], state.common["results"][0]], np.float64)
+        before, self._seen = self._seen, totals
+        if before is None or totals[0] <= before[0]:
+            return None
+        seconds = (totals[0] - before[0]) / 1e6
+        left, right, results = (totals - before)[1:]
+        now = np.array([left / seconds, right / seconds, results / max(1.0, left + right)])
+        old = now if self._smooth is None else self._smooth
+        self._smooth = _WEIGHT_OF_NEW * now + (1 - _WEIGHT_OF_NEW) * old
+        rates, matches = (float(self._smooth[LEFT]), float(self._smooth[RIGHT])), float(self._smooth[2])
+        live = state.sides["live"]
+        return Observation(rates, (float(live[LEFT]), float(live[RIGHT])), (matches, matches))

@@ -1,0 +1,183 @@
+"""The loop of asymmetric window joins: each window has a structure that the other stream searches (KN-02, KN-06).
+
+Time, watermarks and the ring of tuples are those of the loop of PWJoin. One I-Node holds all tuples of both sides, so
+its value lists are the windows in the order of arrival (KN-20). A tuple leaves its structure when the ring's head has
+passed it, before the next tuple is looked at.
+"""
+
+from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels.clock import reach, run_clock
+from punctuated.kernels.hash_index import add_value, find_value
+from punctuated.kernels.invalidate import evict
+from punctuated.kernels.layout import (
+    DEAD,
+    DONE,
+    FIRST_MATCH,
+    INDEXED,
+    MATCHED,
+    NEEDS_ROOM,
+    NEEDS_TIMERS,
+    NO_PROBE,
+    NO_STORE,
+    NONE,
+    NULL_KEY,
+    RANGE_DUE,
+    Indices,
+    Objects,
+    State,
+)
+from punctuated.kernels.probe import in_window
+from punctuated.kernels.process import (
+    breaks_promise,
+    has_room,
+    pass_by,
+    process_punctuation,
+    store,
+    timer_quota,
+    turn_away,
+)
+from punctuated.kernels.time_list import next_position
+from punctuated.kernels.window_index import NESTED, WindowIndex, collect, insert, lacks_room, remove
+
+
+@part
+def follow_ring(state: State, index: WindowIndex, side: int) -> None:
+    """What the ring has let go leaves the structure: the oldest tuples of the window (KN-14, KN-20)."""
+    ours = index.sides[side]
+    while ours.head != state.sides[side].head:
+        node = state.nodes[ours.head]
+        if node.mark & INDEXED:
+            remove(index, side, ours.head)
+            node.mark &= ~INDEXED
+        ours.head = next_position(state, side, ours.head)
+
+
+@inlined
+def take_match(state: State, side: int, position: int, row: int) -> None:
+    """A stored tuple matches; a left one of a semi or anti join is settled thereby, and forgotten."""
+    common, node = state.common[0], state.nodes[position]
+    state.pairs[side, common.n_pairs] = row
+    state.pairs[1 - side, common.n_pairs] = node.row
+    common.n_pairs += 1
+    common.results += 1
+    if common.marks_matches:
+        node.mark |= MATCHED
+    if common.match_mode == FIRST_MATCH and side == 1:
+        node.mark |= MATCHED | DEAD
+        state.sides[0].live -= 1
+
+
+@part
+def probe_window(
+    state: State, index: WindowIndex, found: Indices, side: int, ts: int, row: int, group: int, low: int, high: int
+) -> bool:
+    """Meet every tuple that the other window's structure finds and that time admits (XD-04); true if there was one."""
+    common, other = state.common[0], state.sides[1 - side]
+    first_only = common.match_mode == FIRST_MATCH and side == 0
+    before = common.n_pairs
+    start, stop = other.head, min(other.head + other.length, other.ring_stop)
+    wrapped = other.length - (stop - start)
+    while True:
+        for i in range(collect(index, 1 - side, start, stop, group, low, high, found)):
+            position = found[i]
+            node = state.nodes[position]
+            if node.value >= 0 and node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
+                take_match(state, side, position, row)
+                if first_only:
+                    return True
+        if wrapped == 0 or index.sides[1 - side].kind != NESTED:
+            return bool(common.n_pairs > before)
+        start, stop, wrapped = other.ring_start, other.ring_start + wrapped, 0
+
+
+@part
+def enter_window(state: State, index: WindowIndex, side: int, number: int, group: int, low: int, high: int) -> None:
+    """The tuple that was stored last enters the structure of its window."""
+    ours = state.sides[side]
+    position = ours.head + ours.length - 1
+    if position >= ours.ring_stop:
+        position -= ours.ring_stop - ours.ring_start
+    index.group[position], index.number[position] = group, number
+    index.low[position], index.high[position] = low, high
+    if low <= high:  # else it matches nothing
+        state.nodes[position].mark |= INDEXED
+        insert(index, side, position)
+
+
+@inlined
+def process_pair_tuple(
+    state: State,
+    index: WindowIndex,
+    found: Indices,
+    side: int,
+    ts: int,
+    status: int,
+    row: int,
+    keys: tuple[int, int, int],
+) -> None:
+    """Probe the other window, enter the own one, and keep it to its size (KN-02)."""
+    ours = state.sides[side]
+    ours.tuples += 1
+    if breaks_promise(state, side, NONE, ts, status) and turn_away(state, side, NONE, ts, row):
+        return
+    ours.accepted += 1
+    group, low, high = keys
+    if status & NULL_KEY:
+        pass_by(state, side, NONE, ts, row)
+    else:
+        value = find_value(state, 0)
+        if value < 0:
+            value = add_value(state, 0)
+        matched = False
+        if status & NO_PROBE == 0 and low <= high and state.values[value].count[1 - side]:
+            matched = probe_window(state, index, found, side, ts, row, group, low, high)
+        if status & NO_STORE == 0:
+            appended = ours.appended
+            store(state, side, value, ts, row, matched)
+            if ours.appended > appended:
+                enter_window(state, index, side, state.common[0].seq, group, low, high)
+    if ours.rows:
+        evict(state, side, NONE, ts)
+
+
+@in_place
+def process_pairs(
+    order: Indices,
+    start: int,
+    stop: int,
+    left: Objects,
+    right: Objects,
+    state: State,
+    index: WindowIndex,
+    found: Indices,
+) -> int:
+    """Process objects `start` to `stop`, as `process_batch` does; a probe may find all tuples of the other side."""
+    common = state.common[0]
+    common.stopped_by = DONE
+    certain = min(stop, start + timer_quota(state)) if common.punctuated else stop
+    for at in range(start, certain):
+        side, is_punctuation, i = order[at] & 1, order[at] & 2, order[at] >> 2
+        ours = left if side == 0 else right
+        ts = ours.punctuation_ts[i] if is_punctuation else ours.ts[i]
+        common.seq = common.first_seq + at + 1
+        if not has_room(state, state.sides[1 - side].length) or lacks_room(index):
+            common.stopped_by = NEEDS_ROOM
+            return at
+        if ts > common.now:
+            if common.due < ts and not run_clock(state, ts - 1):
+                common.stopped_by = RANGE_DUE
+                return at
+            common.now = ts
+            reach(state, ts)
+        if is_punctuation:
+            process_punctuation(state, side, ts, ours.punctuation_code[i], ours.punctuation_kind[i])
+        else:
+            follow_ring(state, index, 0)
+            follow_ring(state, index, 1)
+            row, keys = state.sides[side].base_row + i, (ours.group[i], ours.low[i], ours.high[i])
+            process_pair_tuple(state, index, found, side, ts, ours.status[i], row, keys)
+        if common.stopped_by != DONE:
+            return at
+    if certain < stop:
+        common.stopped_by = NEEDS_TIMERS
+    return certain

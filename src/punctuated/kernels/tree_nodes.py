@@ -1,0 +1,110 @@
+"""The pool of tree nodes, and entries within them: what B+tree and T-tree have in common.
+
+Slots are opened and closed with unsigned indices: signed ones are checked for being negative, which takes ten times
+longer, since such loops do not run on whole vectors.
+"""
+
+import numpy as np
+
+from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.layout import NONE
+from punctuated.kernels.window_layout import Entries, WindowIndex
+
+
+@inlined
+def take_node(index: WindowIndex, side: int, height: int) -> int:
+    """An empty node from the pool; the caller has seen to the room."""
+    pool = index.pool[0]
+    node = int(pool.free)
+    ours = index.tree[node]
+    pool.free = ours.right
+    pool.n_free -= 1
+    ours.count, ours.height, ours.side = 0, height, side
+    ours.parent = ours.left = ours.right = NONE
+    index.sides[side].n_nodes += 1
+    return node
+
+
+@inlined
+def free_node(index: WindowIndex, side: int, node: int) -> None:
+    """Give a node back to the pool."""
+    pool, ours = index.pool[0], index.tree[node]
+    ours.side, ours.right = NONE, pool.free
+    pool.free = node
+    pool.n_free += 1
+    index.sides[side].n_nodes -= 1
+
+
+@part
+def free_all_nodes(index: WindowIndex, side: int) -> None:
+    """Give back every node of a side."""
+    for node in range(index.tree.size):
+        if index.tree[node].side == side:
+            free_node(index, side, node)
+
+
+@inlined
+def write_entry(index: WindowIndex, node: int, slot: int, place: int) -> None:
+    """Copy the sort key of a stored tuple."""
+    index.entries.group[node, slot] = index.group[place]
+    index.entries.high[node, slot] = index.high[place]
+    index.entries.place[node, slot] = place
+
+
+@part
+def open_slot(entries: Entries, node: int, slot: int, count: int) -> None:
+    """Move the entries from `slot` on by one."""
+    row = np.uint64(node)
+    for i in range(count, slot, -1):
+        entries.group[row, np.uint64(i)] = entries.group[row, np.uint64(i - 1)]
+    for i in range(count, slot, -1):
+        entries.high[row, np.uint64(i)] = entries.high[row, np.uint64(i - 1)]
+    for i in range(count, slot, -1):
+        entries.place[row, np.uint64(i)] = entries.place[row, np.uint64(i - 1)]
+
+
+@part
+def close_slot(entries: Entries, node: int, slot: int, count: int) -> None:
+    """Move the entries behind `slot` back by one."""
+    row = np.uint64(node)
+    for i in range(slot + 1, count):
+        entries.group[row, np.uint64(i - 1)] = entries.group[row, np.uint64(i)]
+    for i in range(slot + 1, count):
+        entries.high[row, np.uint64(i - 1)] = entries.high[row, np.uint64(i)]
+    for i in range(slot + 1, count):
+        entries.place[row, np.uint64(i - 1)] = entries.place[row, np.uint64(i)]
+
+
+@part
+def open_front(entries: Entries, node: int, width: int, count: int) -> None:
+    """Move all entries on, so that `width` ones have room before them."""
+    for i in range(count - 1, -1, -1):
+        entries.group[node, i + width] = entries.group[node, i]
+        entries.high[node, i + width] = entries.high[node, i]
+        entries.place[node, i + width] = entries.place[node, i]
+
+
+@part
+def copy_entries(entries: Entries, source: int, first: int, last: int, target: int, slot: int) -> None:
+    """Copy the entries [first, last) of a node to another one, from `slot` on."""
+    for i in range(first, last):
+        entries.group[target, slot + i - first] = entries.group[source, i]
+        entries.high[target, slot + i - first] = entries.high[source, i]
+        entries.place[target, slot + i - first] = entries.place[source, i]
+
+
+@inlined
+def insert_entry(index: WindowIndex, node: int, slot: int, place: int) -> None:
+    """A stored tuple takes a slot, and those behind it move on."""
+    ours = index.tree[node]
+    open_slot(index.entries, node, slot, ours.count)
+    write_entry(index, node, slot, place)
+    ours.count += 1
+
+
+@inlined
+def erase_entry(index: WindowIndex, node: int, slot: int) -> None:
+    """Close the gap that an entry leaves."""
+    ours = index.tree[node]
+    close_slot(index.entries, node, slot, ours.count)
+    ours.count -= 1

@@ -1,0 +1,90 @@
+"""What a window join costs, which structures to choose, how many results to expect: Kang, Naughton and Viglas.
+
+One function per formula. *A* is the left stream and *B* the right one; a pair of two numbers, and a pair of two letters
+such as "TN", always has the left one first. With logical windows, `windows` are rates times lengths (KN-09).
+"""
+
+from punctuated.plan.cost.choice import ALL_PAIRS, PREDICATES, Candidate, best, candidates
+from punctuated.plan.cost.closed_forms import hh_ht_ratio, ht_nt_ratio, th_hh_ratio, tn_th_ratio
+from punctuated.plan.cost.crossover import SHOWN_PAIRS, Crossover, crossovers
+from punctuated.plan.cost.full_join import direction_costs, unit_time_cost
+from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE, STRUCTURES
+from punctuated.plan.cost.one_way import (
+    btree_cost,
+    hash_cost,
+    insert_cost,
+    invalidate_cost,
+    nested_loops_cost,
+    one_way_cost,
+    probe_cost,
+    ttree_cost,
+)
+from punctuated.plan.cost.output import (
+    cpu_limited_output_rate,
+    limited_output_rate,
+    memory_limited_output_rate,
+    output_rate,
+    output_rate_of_left_rate,
+    output_rate_of_left_window,
+    output_rate_of_split,
+    selectivity,
+    split_resources,
+)
+from punctuated.plan.cost.table import PAPER_TABLE, Workload
+from punctuated.plan.cost.weights import (
+    KANG_WEIGHTS,
+    Weight,
+    Weights,
+    calibrated_weights,
+    load_weights,
+    save_weights,
+    weights_content,
+    weights_path,
+)
+
+__all__ = [
+    "ALL_PAIRS",
+    "BUCKET_SIZE",
+    "KANG_WEIGHTS",
+    "NODE_SIZE",
+    "PAPER_TABLE",
+    "PREDICATES",
+    "SHOWN_PAIRS",
+    "STRUCTURES",
+    "Candidate",
+    "Crossover",
+    "Weight",
+    "Weights",
+    "Workload",
+    "best",
+    "btree_cost",
+    "calibrated_weights",
+    "candidates",
+    "cpu_limited_output_rate",
+    "crossovers",
+    "direction_costs",
+    "hash_cost",
+    "hh_ht_ratio",
+    "ht_nt_ratio",
+    "insert_cost",
+    "invalidate_cost",
+    "limited_output_rate",
+    "load_weights",
+    "memory_limited_output_rate",
+    "nested_loops_cost",
+    "one_way_cost",
+    "output_rate",
+    "output_rate_of_left_rate",
+    "output_rate_of_left_window",
+    "output_rate_of_split",
+    "probe_cost",
+    "save_weights",
+    "selectivity",
+    "split_resources",
+    "th_hh_ratio",
+    "tn_th_ratio",
+    "ttree_cost",
+    "unit_time_cost",
+    "weights_content",
+    "weights_path",
+]

@@ -1,0 +1,95 @@
+"""At which shares of the input the cheapest pair of structures changes (KN-21, KN-22).
+
+The cost of a pair is linear in the share of lambda_a: the winners are the lower envelope of a few straight lines.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from punctuated.errors import CostError
+from punctuated.plan.cost.full_join import unit_time_cost
+from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
+from punctuated.plan.cost.weights import KANG_WEIGHTS, Weights
+
+SHOWN_PAIRS = ("HH", "TT", "HT", "TH", "HN", "NH", "TN", "NT")  # those of figure 2 and Table 3, in its order
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """Up to `share` of lambda_a in all input `before` is the cheapest pair, from there on `after`."""
+
+    share: float
+    before: str
+    after: str
+
+    @property
+    def ratio(self) -> float:
+        """The same point as `lambda_a / lambda_b`, the form of Eq. (8) to (11)."""
+        return self.share / (1 - self.share)
+
+
+class _Line(NamedTuple):
+    start: float  # cost if all input is of stream B
+    slope: float
+
+
+def crossovers(
+    windows: Sequence[float] = (5000, 5000),
+    *,
+    pairs: Sequence[str] = SHOWN_PAIRS,
+    weights: Weights = KANG_WEIGHTS,
+    bucket_size: float = BUCKET_SIZE,
+    node_size: int = NODE_SIZE,
+    matches: float | Sequence[float] = 0,
+) -> tuple[Crossover, ...]:
+    """The shares of lambda_a at which another pair becomes the cheapest, in ascending order.
+
+    Args:
+        windows: Tuples in the windows of both streams.
+        pairs: The pairs that compete: those that the paper shows, or `ALL_PAIRS`.
+        weights: Costs of touching one tuple.
+        bucket_size: Tuples per bucket of a hash index.
+        node_size: Tuples per node of a tree.
+        matches: Expected matches of a search, in window A and in window B; see `probe_cost`.
+
+    Example:
+        >>> [(each.before, f"{each.share:.1%}", each.after) for each in crossovers((5000, 5000))[:2]]
+        [('TN', '0.1%', 'TH'), ('TH', '21.6%', 'HH')]
+    """
+    if not pairs:
+        raise CostError("no pairs to compare: give some, such as SHOWN_PAIRS or ALL_PAIRS")
+    lines = {}
+    for pair in pairs:
+        start, end = (
+            unit_time_cost(
+                pair,
+                windows=windows,
+                rates=rates,
+                weights=weights,
+                bucket_size=bucket_size,
+                node_size=node_size,
+                matches=matches,
+            )
+            for rates in ((0.0, 1.0), (1.0, 0.0))
+        )
+        lines[pair] = _Line(start, end - start)
+    return tuple(_envelope(lines))
+
+
+def _envelope(lines: Mapping[str, _Line]) -> list[Crossover]:
+    """The changes along the lowest line from 0 to 1; a line that takes over is flatter, so this ends."""
+    found: list[Crossover] = []
+    winner = min(lines, key=lambda pair: (lines[pair], pair))
+    while True:
+        start, slope = lines[winner]
+        following = [
+            ((line.start - start) / (slope - line.slope), line.slope, pair)
+            for pair, line in lines.items()
+            if line.slope < slope
+        ]
+        share, _, after = min(following, default=(1.0, 0.0, winner))
+        if share >= 1:
+            return found
+        found.append(Crossover(share, winner, after))
+        winner = after

@@ -1,0 +1,75 @@
+"""What the formulas accept: finite numbers of 0 or more, structures and pairs that there are.
+
+A number per stream is a tuple of two, the left stream (A) first.
+"""
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+
+from punctuated.errors import CostError
+
+Sides = tuple[float, float]
+
+STRUCTURES = {"N": "nested loops", "H": "hash index", "B": "B+tree", "T": "T-tree"}
+BUCKET_SIZE = 10  # tuples per bucket of a hash index, B/|B| (KN-24)
+NODE_SIZE = 100  # tuples per node of a tree, N (KN-24)
+
+
+def amount(value: float, name: str) -> float:
+    """A finite number of 0 or more."""
+    if not isinstance(value, Real) or not math.isfinite(value) or value < 0:
+        raise CostError(f"{name}={value!r}: give a finite number of 0 or more")
+    return float(value)
+
+
+def positive(value: float, name: str) -> float:
+    """A finite number above 0."""
+    if not isinstance(value, Real) or not math.isfinite(value) or value <= 0:
+        raise CostError(f"{name}={value!r}: give a finite number above 0")
+    return float(value)
+
+
+def sides(values: Sequence[float], name: str) -> Sides:
+    """A number for each stream."""
+    try:
+        left, right = values
+    except (TypeError, ValueError):
+        raise CostError(f"{name}={values!r}: give two numbers, of the left and of the right stream") from None
+    return amount(left, f"{name}[0]"), amount(right, f"{name}[1]")
+
+
+def both_sides(values: float | Sequence[float], name: str) -> Sides:
+    """A number for each stream, or one for both."""
+    if isinstance(values, Sequence):
+        return sides(values, name)
+    return amount(values, name), amount(values, name)
+
+
+def check_structure(structure: str) -> str:
+    """A structure's letter."""
+    if structure not in STRUCTURES:
+        known = ", ".join(f"{letter} ({name})" for letter, name in STRUCTURES.items())
+        raise CostError(f"no structure is called {structure!r}; known are: {known}")
+    return structure
+
+
+def structures_of(pair: str) -> tuple[str, str]:
+    """The structure on the left window and that on the right one, of a pair such as `TN` (KN-19)."""
+    if len(pair) != 2:
+        raise CostError(f"{pair!r} is no pair: give two letters out of {''.join(STRUCTURES)}, such as 'TN'")
+    return check_structure(pair[0]), check_structure(pair[1])
+
+
+def check_bucket_size(bucket_size: float) -> float:
+    """Tuples per bucket of a hash index."""
+    if not isinstance(bucket_size, Real) or not 1 <= bucket_size < math.inf:
+        raise CostError(f"bucket_size={bucket_size!r}: a bucket holds at least one tuple, give 1 or more")
+    return float(bucket_size)
+
+
+def check_node_size(node_size: int) -> int:
+    """Tuples per node of a tree."""
+    if not isinstance(node_size, Integral) or node_size < 2:
+        raise CostError(f"node_size={node_size!r}: a node of a tree holds at least two tuples, give 2 or more")
+    return int(node_size)

@@ -1,0 +1,187 @@
+"""How large a query will be: tuples and bytes of state, results, cores and buckets, from rates and windows.
+
+The formulas are those of `estimate` (PWJoin, Eq. (1)) and `cost` (Kang et al., Eq. (12)); what is added here are bytes
+and CPU times.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from punctuated.errors import CostError
+from punctuated.kernels import layout as lay
+from punctuated.model.size import parse_size, show_size
+from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS
+from punctuated.model.window import Duration, parse_duration
+from punctuated.plan.cost.inputs import Sides, amount, both_sides, positive, sides
+from punctuated.plan.cost.output import output_rate
+from punctuated.plan.cost.output import selectivity as selectivity_of
+from punctuated.plan.estimate import pwjoin_state, window_state
+
+# CPU times of pwjoin on the machine and with the rows of docs/benchmarks.md. They count what grows with the rows in the
+# join and on the way in and out of Python, not sources, sinks, the state store or the fixed cost of a trigger: whole
+# queries there kept two cores busy with a third (W1) to a ninth (W3) of the rows that these times allow.
+TUPLE_S = 90e-9  # to probe with, store and forget a tuple
+PAIR_S = 8e-9  # to find one more pair
+SPARK_ROW_S = 0.25e-6  # to bring a row through Spark's pipeline into Python
+RESULT_ROW_S = 0.11e-6  # to hand a row from Python to Spark: the 9 million per second of "Where the time goes"
+
+TUPLE_BYTES = 85  # measured on W2, columns and index included (docs/decisions/001)
+PUNCTUATION_BYTES = lay.REMEMBERED.itemsize  # of an ended value
+MOST_BUCKETS = 1024  # of a join on Spark
+
+
+@dataclass(frozen=True)
+class QuerySize:
+    """What a query will need; pairs are of the left and the right stream."""
+
+    tuples: Sides  # in state
+    tuple_bytes: Sides  # of all of them
+    punctuations: float  # remembered in all buckets
+    punctuation_bytes: float
+    results_per_s: float
+    cpu_s: float  # seconds of CPU per second of input
+    cores_needed: int
+    load: float | None  # of the cores at hand, 1 being all of them busy all the time
+    buckets: int
+    bucket_bytes: float  # of one of them, with even keys
+
+    @property
+    def memory_bytes(self) -> float:
+        """State and memory of punctuations, of all buckets."""
+        return sum(self.tuple_bytes) + self.punctuation_bytes
+
+
+def size_query(
+    *,
+    rates: Sequence[float],
+    windows: Sequence[Duration | None],
+    distinct_values: Sequence[float],
+    punctuation_rates: Sequence[float] = (0, 0),
+    elapsed: Duration | None = None,
+    selectivity: float | None = None,
+    tuple_bytes: float | Sequence[float] = TUPLE_BYTES,
+    max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS,
+    bucket_memory: int | str = "1 GiB",
+    cores: float | None = None,
+    throughput: float | None = None,
+) -> QuerySize:
+    """Predicts state, memory, results and CPU of a join on Spark.
+
+    Args:
+        rates: Tuples per second of both streams.
+        windows: Windows of both streams, such as `"1 hour"`; `None` for a stream without one.
+        distinct_values: Distinct join values that each stream brings within `elapsed`.
+        punctuation_rates: Punctuations per second of both streams.
+        elapsed: Time since the start; by default the longer window, when windows are full for the first time.
+        selectivity: Share of all pairs within the windows that are results; by default one over the larger number of
+            distinct values, which is too low if `elapsed` is longer than the windows and values come and go.
+        tuple_bytes: Bytes of a stored tuple, of each stream or of both.
+        max_punctuations: Punctuations that a bucket remembers at most.
+        bucket_memory: What a bucket may hold, in bytes or as text.
+        cores: Cores at hand; says how busy they will be.
+        throughput: Tuples per second that a core was measured to process, instead of the CPU times of this module,
+            which leave out sources, sinks and the state store.
+
+    Example:
+        >>> size = size_query(rates=(1e6, 1e6), windows=("10 s", "10 s"), distinct_values=(1e7, 1e7))
+        >>> size.tuples, size.results_per_s, round(size.cpu_s, 3), size.cores_needed, size.buckets
+        ((10000000.0, 10000000.0), 2000000.0, 0.916, 1, 2)
+    """
+    ours, values = sides(rates, "rates"), sides(distinct_values, "distinct_values")
+    ended = sides(punctuation_rates, "punctuation_rates")
+    spans, elapsed_s = _spans(windows, elapsed)
+    tuples = _state(ours, spans, ended, elapsed_s, values)
+    full = window_state(ours[0], spans[0]), window_state(ours[1], spans[1])
+    # A purged tuple has met all its matches (PW-12), so the results are those of the full windows.
+    sigma = selectivity_of(*values) if selectivity is None else amount(selectivity, "selectivity")
+    results = output_rate(rates=ours, windows=full, selectivity=sigma)
+    cpu_s = _cpu(sum(ours), results, throughput)
+    cores_needed = max(1, math.ceil(cpu_s))
+    each = both_sides(tuple_bytes, "tuple_bytes")
+    held = _Held(
+        stored=(tuples[0] * each[0], tuples[1] * each[1]),
+        endings=sum(ended) * elapsed_s,
+        cap=positive(max_punctuations, "max_punctuations"),
+    )
+    buckets = _buckets(held, cores_needed, parse_size(bucket_memory, "bucket_memory"))
+    punctuations = buckets * held.endings_in(buckets)
+    return QuerySize(
+        tuples=tuples,
+        tuple_bytes=held.stored,
+        punctuations=punctuations,
+        punctuation_bytes=punctuations * PUNCTUATION_BYTES,
+        results_per_s=results,
+        cpu_s=cpu_s,
+        cores_needed=cores_needed,
+        load=None if cores is None else cpu_s / positive(cores, "cores"),
+        buckets=buckets,
+        bucket_bytes=held.bytes_in(buckets),
+    )
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What is held, before it is spread over buckets."""
+
+    stored: Sides
+    endings: float  # an upper bound: a value that both streams end is remembered once
+    cap: float
+
+    def endings_in(self, buckets: int) -> float:
+        """Every bucket has a memory of punctuations of its own, with the same cap."""
+        return min(self.cap, self.endings / buckets)
+
+    def bytes_in(self, buckets: int) -> float:
+        return sum(self.stored) / buckets + self.endings_in(buckets) * PUNCTUATION_BYTES
+
+
+def _spans(windows: Sequence[Duration | None], elapsed: Duration | None) -> tuple[Sides, float]:
+    """Over how many seconds tuples of each stream gather, and how many have elapsed."""
+    if len(windows) != 2:
+        raise CostError(f"windows={windows!r}: give two, of the left and of the right stream")
+    left, right = (None if window is None else _seconds(window, "windows") for window in windows)
+    if elapsed is not None:
+        elapsed_s = _seconds(elapsed, "elapsed")
+    elif left is not None and right is not None:
+        elapsed_s = max(left, right)
+    else:
+        raise CostError("a stream without a window is remembered for ever: give elapsed, the time to size it for")
+    return (_shorter(left, elapsed_s), _shorter(right, elapsed_s)), elapsed_s
+
+
+def _shorter(window_s: float | None, elapsed_s: float) -> float:
+    return elapsed_s if window_s is None else min(window_s, elapsed_s)
+
+
+def _seconds(duration: Duration, name: str) -> float:
+    return amount(parse_duration(duration) / 1e6, name)
+
+
+def _state(rates: Sides, spans: Sides, ended: Sides, elapsed_s: float, values: Sides) -> Sides:
+    """Tuples in both states; what purges one of them are the punctuations of the other stream."""
+    return (
+        pwjoin_state(rates[0], spans[0], ended[1], elapsed_s, values[0]),
+        pwjoin_state(rates[1], spans[1], ended[0], elapsed_s, values[1]),
+    )
+
+
+def _cpu(tuples_per_s: float, results_per_s: float, throughput: float | None) -> float:
+    """Seconds of CPU per second of input."""
+    if throughput is not None:
+        return tuples_per_s / positive(throughput, "throughput")
+    return tuples_per_s * (TUPLE_S + SPARK_ROW_S) + results_per_s * (PAIR_S + RESULT_ROW_S)
+
+
+def _buckets(held: _Held, cores: int, bucket_memory: int) -> int:
+    """The smallest power of two that gives every core a bucket and keeps each below its memory."""
+    buckets = 1
+    while buckets < min(cores, MOST_BUCKETS) or held.bytes_in(buckets) > bucket_memory:
+        if buckets == MOST_BUCKETS:
+            raise CostError(
+                f"with {MOST_BUCKETS} buckets, the most there can be, each still holds "
+                f"{show_size(int(held.bytes_in(buckets)))}, more than bucket_memory={show_size(bucket_memory)}: "
+                "give it more, or make windows narrower"
+            )
+        buckets *= 2
+    return buckets
