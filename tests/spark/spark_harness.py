@@ -267,8 +267,9 @@ def _count_result(seen: Observed, spec: JoinSpec, row: dict[str, Any]) -> None:
 
 def _tuple(stream: StreamSpec, row: dict[str, Any], suffix: str) -> tuple[Any, ...] | None:
     """A side of a result; it is absent if its time is null."""
-    shown = {"ts": f"ts{suffix}", "f": f"f{suffix}"}
-    return None if row[shown["ts"]] is None else tuple(row[shown.get(name, name)] for name in stream.columns)
+    if row[f"ts{suffix}"] is None:
+        return None
+    return tuple(row[f"{name}{suffix}" if f"{name}{suffix}" in row else name] for name in stream.columns)
 
 
 # Queries over files

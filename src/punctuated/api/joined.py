@@ -152,6 +152,8 @@ def join(
         return _on_spark((left, right), spec, where, buckets)
     if isinstance(left, SparkStream) or isinstance(right, SparkStream):
         raise StreamError("one stream is a table and the other a Spark DataFrame; make both the same")
+    if spec.shed is not None and spec.shed.trigger_us is not None:
+        raise ShedError("shed(trigger=…) is for streaming DataFrames; on tables give shed(rate=…)")
     return Join((left, right), spec, where, step)
 
 

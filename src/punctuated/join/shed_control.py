@@ -4,6 +4,7 @@ Rates are those of earlier batches, in event time and part of the state: a batch
 Only the very first batch has nothing but itself to go by.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,8 +23,8 @@ ID, SHARE = "\0id", "\0share"  # kept beside each stored row: which tuple it is,
 HIDDEN = pa.schema([(ID, pa.int64()), (SHARE, pa.float64())])
 _WEIGHT_OF_NEW = 0.5  # of the last batch among all before
 
-# From rates and complete windows to those that the resources allow.
-Allocate = Callable[[Pair, Pair], tuple[Pair, Pair]]
+# From rates, complete windows and a measured limit of the rate to what the resources allow.
+Allocate = Callable[[Pair, Pair, float | None], tuple[Pair, Pair]]
 
 
 class ShedControl:
@@ -33,11 +34,16 @@ class ShedControl:
         self._shed, self._streams, self._allocate = shed, streams, allocate
         self._rates: Pair | None = None
         self._newest: int | None = None
+        self._pace = None if shed.trigger_us is None else Pace(shed.trigger_us)
+        self.now_us: int | None = None  # the engine's time of the batch to come
         self.shares = Shares()
         self.tuples, self.probing, self.stored = ([0, 0] for _ in range(3))
 
     def apply(self, intakes: tuple[Intake, Intake]) -> None:
         """Flip the coins of a batch; rows get the hidden columns, and tuples that are shed their status."""
+        if self._pace is not None and self.now_us is not None:
+            self._pace.begin(self.now_us)
+        probed = sum(self.probing)
         self.shares = self._next_shares(intakes)
         for side in Side:
             intake = intakes[side]
@@ -49,6 +55,8 @@ class ShedControl:
             self.tuples[side] += len(intake.rows)
             self.probing[side] += int(np.count_nonzero(coins.probes))
             self.stored[side] += int(np.count_nonzero(coins.stores))
+        if self._pace is not None:
+            self._pace.probes = sum(self.probing) - probed
 
     def _next_shares(self, intakes: tuple[Intake, Intake]) -> Shares:
         times = [intake.objects.ts for intake in intakes if intake.objects.ts.size]
@@ -64,7 +72,15 @@ class ShedControl:
         self._newest = newest
         self._rates = _mixed(before, measured)
         windows = self._window(LEFT, before[LEFT]), self._window(RIGHT, before[RIGHT])
-        return Shares.of(before, windows, *self._allocate(before, windows))
+        if self._pace is None:
+            return Shares.of(before, windows, *self._allocate(before, windows, None))
+        # CPU is measured in the engine's time: a batch stands for what comes between two triggers.
+        coming = tuple(len(intake.rows) / self._pace.trigger_s for intake in intakes)
+        arriving = coming[LEFT], coming[RIGHT]
+        limit = self._pace.limit if self._pace.limit is not None else math.inf
+        if sum(arriving) <= limit:
+            limit = max(1.0, sum(arriving))
+        return Shares.of(arriving, windows, *self._allocate(arriving, windows, limit))
 
     def _window(self, side: Side, rate: float) -> float:
         """Tuples of the complete window."""
@@ -85,13 +101,55 @@ class ShedControl:
     def save(self) -> dict[str, Any]:
         """As plain data, for the state."""
         counted = [self.tuples, self.probing, self.stored]
-        return {"rates": self._rates, "newest": self._newest, "shares": self.shares.to_text(), "counted": counted}
+        pace = None if self._pace is None else self._pace.save()
+        return {
+            "rates": self._rates,
+            "newest": self._newest,
+            "shares": self.shares.to_text(),
+            "counted": counted,
+            "pace": pace,
+        }
 
     def load(self, saved: dict[str, Any]) -> None:
         """Go on where `save` was."""
         self._rates = None if saved["rates"] is None else tuple(saved["rates"])
         self._newest, self.shares = saved["newest"], Shares.from_text(saved["shares"])
         self.tuples, self.probing, self.stored = saved["counted"]
+        if self._pace is not None:
+            self._pace.load(saved["pace"])
+
+
+class Pace:
+    """How many tuples a second may probe, so that a micro-batch takes no longer than its trigger.
+
+    What is found out is part of the state, and comes from the engine's times of batches: no clock is read.
+    """
+
+    _LATE, _FASTER = 1.2, 1.25  # of the trigger, beyond which batches are too slow; how fast the limit is lifted
+
+    def __init__(self, trigger_us: int) -> None:
+        self.trigger_s = trigger_us / 1e6
+        self.limit: float | None = None
+        self.probes = 0  # of the last batch
+        self._last_us: int | None = None
+
+    def begin(self, now_us: int) -> None:
+        """A batch begins; the time since the last one began tells whether that was too much."""
+        if self._last_us is not None and self.probes:
+            seconds = max(1e-6, (now_us - self._last_us) / 1e6)
+            if seconds > self._LATE * self.trigger_s:
+                self.limit = self.probes / seconds
+            elif self.limit is not None:
+                self.limit *= self._FASTER
+        self._last_us = now_us
+
+    def save(self) -> list[Any]:
+        """As plain data."""
+        return [self.limit, self.probes, self._last_us]
+
+    def load(self, saved: list[Any]) -> None:
+        """Go on where `save` was."""
+        self.limit, self.probes, self._last_us = saved
 
 
 def _mixed(before: Pair, now: Pair) -> Pair:

@@ -16,6 +16,7 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.journal import Journal, restore
 from punctuated.join.shares import read_shares, write_shares
 from punctuated.kernels._jit import CACHE_DIRECTORY
+from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
@@ -25,23 +26,23 @@ _ROWS = 3_000  # enough for a state to grow
 
 
 @cache
-def compile_once() -> None:
-    """See to it that the kernels of a join are compiled on this host."""
+def compile_once(paired: bool = False) -> None:
+    """See to it that the kernels of a join are compiled on this host; `paired`: its windows have structures."""
     installed = hashlib.sha256(str(Path(__file__).parent).encode()).hexdigest()[:16]  # numba's cache depends on it
-    ready = Path(CACHE_DIRECTORY) / f"{installed}.ready"
+    ready = Path(CACHE_DIRECTORY) / f"{installed}{'.pairs' if paired else ''}.ready"
     if ready.exists():
         return
     with ready.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not ready.exists():
-            load_kernels()
+            load_kernels(paired)
             ready.touch()
 
 
-def load_kernels() -> None:
+def load_kernels(paired: bool = False) -> None:
     """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored."""
     for key_type in (pa.int64(), pa.string()):
-        spec = JoinSpec(_stream("A"), _stream("B"))
+        spec = JoinSpec(_stream("A", not paired), _stream("B", not paired), algorithm=pair("HT") if paired else PWJOIN)
         schema = _rows(0, key_type).schema
         driver = JoinDriver(spec, (schema, schema), [key_type])
         journal = Journal()
@@ -56,8 +57,9 @@ def load_kernels() -> None:
         restored.process(StreamBatch(_rows(2 * _ROWS, key_type)), StreamBatch(_rows(2 * _ROWS, key_type)))
 
 
-def _stream(name: str) -> StreamSpec:
-    return StreamSpec(name, ("key", "ts", "last"), ("key",), "ts", TimeWindow(_ROWS), flag="last", punctuated=True)
+def _stream(name: str, punctuated: bool) -> StreamSpec:
+    flag = "last" if punctuated else None
+    return StreamSpec(name, ("key", "ts", "last"), ("key",), "ts", TimeWindow(_ROWS), flag=flag, punctuated=punctuated)
 
 
 def _rows(first: int, key_type: pa.DataType) -> pa.Table:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 from punctuated.errors import ShedError
+from punctuated.model.window import Duration, parse_duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +17,17 @@ class Shed:
     strategy: str = "optimal"
     floor: float = 0
     seed: int = 0
+    trigger_us: int | None = None
 
     def __post_init__(self) -> None:
-        if self.rate is None and self.tuples is None:
-            raise ShedError("nothing to shed by: give rate=, tuples per second that may probe, or tuples= to store")
+        if self.rate is None and self.tuples is None and self.trigger_us is None:
+            raise ShedError(
+                "nothing to shed by: give rate=, tuples per second that may probe, or tuples= to store, or trigger="
+            )
+        if self.rate is not None and self.trigger_us is not None:
+            raise ShedError("rate= and trigger= both limit CPU: give the rate, or the trigger that it is found by")
+        if self.trigger_us is not None and self.trigger_us <= 0:
+            raise ShedError("trigger= must be longer than nothing: give the interval of the query's trigger")
         if self.rate is not None and not _is_number(self.rate, above=0):
             raise ShedError(f"rate={self.rate!r}: give the tuples per second that may probe, more than 0")
         if self.tuples is not None and not _is_number(self.tuples, above=0):
@@ -45,6 +53,7 @@ def shed(
     strategy: str = "optimal",
     floor: float = 0,
     seed: int = 0,
+    trigger: Duration | None = None,
 ) -> Shed:
     """Limits of a join's resources; what goes beyond them is left out at random.
 
@@ -58,9 +67,12 @@ def shed(
         floor: The least that each stream gets. With none, a strategy may leave some pairs without any chance, and
             then nothing can be estimated.
         seed: Another seed sheds other tuples.
+        trigger: On Spark, the interval of the query's trigger: when micro-batches take longer, as many tuples probe as
+            earlier ones have managed in that time. In place of a `rate`.
 
     Example:
         >>> shed(rate=100, floor=10)
-        Shed(rate=100, tuples=None, strategy='optimal', floor=10, seed=0)
+        Shed(rate=100, tuples=None, strategy='optimal', floor=10, seed=0, trigger_us=None)
     """
-    return Shed(rate=rate, tuples=tuples, strategy=strategy, floor=floor, seed=seed)
+    interval = None if trigger is None else parse_duration(trigger)
+    return Shed(rate=rate, tuples=tuples, strategy=strategy, floor=floor, seed=seed, trigger_us=interval)

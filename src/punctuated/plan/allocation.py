@@ -139,13 +139,14 @@ class ShedAllocation:
     n_buckets: int = 1
     estimates: bool = False
 
-    def __call__(self, rates: Sides, windows: Sides) -> tuple[Sides, Sides]:
-        """Effective rates, and tuples to keep."""
+    def __call__(self, rates: Sides, windows: Sides, limit: float | None = None) -> tuple[Sides, Sides]:
+        """Effective rates, and tuples to keep; `limit` is a rate that was measured in this bucket."""
         limits = self.shed.rate, self.shed.tuples
-        rate, tuples = (None if limit is None else limit / self.n_buckets for limit in limits)
+        rate, tuples = (None if each is None else each / self.n_buckets for each in limits)
+        rate = limit if limit is not None else rate
         floor = self.shed.floor / self.n_buckets
         if self.estimates and not floor:
-            floor = _LEAST * min(limit for limit in (rate, tuples) if limit is not None)
+            floor = _LEAST * min(each for each in (rate, tuples) if each is not None)
         granted = allocate(self.shed.strategy, rates, windows, rate=rate, tuples=tuples, floor=floor)
         return granted.rates, granted.windows
 
@@ -153,7 +154,8 @@ class ShedAllocation:
 def shed_allocation(shed: Shed, n_buckets: int = 1, estimates: bool = False) -> ShedAllocation:
     """The allocation for a join; raises here if its strategy or its floor cannot be met by any streams."""
     allocation = ShedAllocation(shed, n_buckets, estimates)
-    allocation((_PLENTY, _PLENTY), (_PLENTY, _PLENTY))
+    limit = None if shed.trigger_us is None else _PLENTY
+    allocation((_PLENTY, _PLENTY), (_PLENTY, _PLENTY), limit)
     return allocation
 
 

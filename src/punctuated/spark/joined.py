@@ -179,8 +179,8 @@ class SparkJoin:
         return frames
 
     def _stamped(self, frame: DataFrame) -> DataFrame:
-        """With Spark's time of the micro-batch beside each row, where the silence of a stream is measured."""
-        if not (self._streaming and self._query.measures_silence):
+        """With Spark's time of the micro-batch beside each row, where that is needed."""
+        if not (self._streaming and self._query.tells_time):
             return frame
         return frame.withColumn(BATCH_US, unix_micros(current_timestamp()))
 
@@ -235,8 +235,8 @@ class SparkGrouping:
             return self._joined.grouped(Grouping(self._by, aggregates))
         if sheds:
             raise AggregateError(
-                f"groups by {', '.join(self._by)} cannot be estimated on Spark, since they are made apart from the join "
-                f"that sheds; group by its key ({', '.join(key) or 'it has none'}), or leave out shed="
+                f"groups by {', '.join(self._by)} cannot be estimated on Spark, since they are made apart from the "
+                f"join that sheds; group by its key ({', '.join(key) or 'it has none'}), or leave out shed="
             )
         message = f"groups by {', '.join(self._by)} are final only when both streams have ended"
         message += f": group by the join key ({', '.join(key)}) to get them earlier" if key else ""

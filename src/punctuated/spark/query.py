@@ -65,9 +65,11 @@ class Query:
         return self.readers[LEFT].cast_schema, self.readers[RIGHT].cast_schema
 
     @property
-    def measures_silence(self) -> bool:
-        """Whether a stream is released after a while, so that Spark's time of the batch is needed."""
-        return any(stream.idle_after_us is not None for stream in self.spec.streams)
+    def tells_time(self) -> bool:
+        """Whether Spark's time of the batch is needed: silent streams are released, or slow batches shed."""
+        shed = self.spec.shed
+        silence = any(stream.idle_after_us is not None for stream in self.spec.streams)
+        return silence or (shed is not None and shed.trigger_us is not None)
 
     @property
     def key_types(self) -> tuple[pa.DataType, ...]:

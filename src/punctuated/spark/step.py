@@ -34,7 +34,7 @@ class JoinStep(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
-        compile_once()
+        compile_once(paired=self._query.spec.algorithm.structures is not None)
         self._log = StateLog(handle)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
@@ -51,9 +51,11 @@ class JoinStep(StatefulProcessor):
         clock.stage("restore")
         blobs, passed_on = _sorted(rows)
         left, right = (read_shares(self._query.schemas[side], blobs[side]) for side in Side)
-        now = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if self._query.measures_silence else None
+        now = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if self._query.tells_time else None
         if now is not None:
             left, right = release_idle(bucket.driver, (left, right), now)
+        if bucket.driver.shedding is not None:
+            bucket.driver.shedding.now_us = now
         if passed_on:
             yield from self._frames(bucket, BatchResult(), passed_on)
             bucket.driver.count_rejected(n_corrupt(passed_on))

@@ -45,8 +45,8 @@ class Weights:
     """The weights of all structures, by their letters.
 
     Not in the paper: `loop` is what a tuple costs in the join around the structures; `ceilings` says whether the
-    formulas of the trees round up, as the paper's do; and `by_range` are the weights for other predicates than equality,
-    where they differ.
+    formulas of the trees round up, as the paper's do; and `by_range` are the weights for other predicates than
+    equality, where they differ.
 
     Example:
         >>> KANG_WEIGHTS.of("H").P

@@ -1,0 +1,166 @@
+"""The experiments of Kang, Naughton and Viglas run small; what does not depend on a clock holds there, too."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punctuated as pt
+from punctuated.experiments import EXPERIMENTS, kn_fig03, kn_fig04
+from punctuated.experiments.kn_bucket_sizes import SIZES
+from punctuated.experiments.pair_cost import Measured, WindowJoin, measure_pairs
+from punctuated.experiments.shed_run import SheddingJoin
+from punctuated.experiments.shed_strategies import Contest, is_order
+from punctuated.plan import cost
+from punctuated.plan.allocation import Allocation
+
+
+@pytest.fixture(autouse=True)
+def reference_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+
+def failing(checks: list[dict[str, Any]]) -> list[str]:
+    return [check["claim"] for check in checks if not check["holds"]]
+
+
+@pytest.mark.parametrize("name", ["kn_fig02", "kn_table3", "kn_fig05", "kn_fig06", "kn_fig07"])
+def test_claims_that_need_no_clock_hold(name: str) -> None:
+    assert failing(EXPERIMENTS[name].run(scale=0.5)["checks"]) == []
+
+
+@pytest.mark.parametrize("name", ["kn_fig02", "kn_table3", "kn_fig05", "kn_fig06", "kn_fig07"])
+def test_the_same_scale_gives_the_same_result(name: str) -> None:
+    assert EXPERIMENTS[name].run(scale=0.05) == EXPERIMENTS[name].run(scale=0.05)
+
+
+def test_bucket_sizes_save_memory() -> None:
+    result = EXPERIMENTS["kn_bucket_sizes"].run(scale=0.01)
+    assert [each["size"] for each in result["points"]] == list(SIZES)
+    assert failing(result["checks"][:2]) == failing(result["checks"][3:]) == []
+    assert result["winners_of_two"] == ["HN", "HH", "NH"]
+
+
+def test_figure_4_measures_all_pairs_in_all_workloads() -> None:
+    result = EXPERIMENTS["kn_fig04"].run(scale=0.005)
+    assert [each["windows"] for each in result["workloads"].values()] == [[9500, 500], [7000, 3000], [4000, 6000]]
+    for each in result["workloads"].values():
+        assert set(each["measured"]) == set(each["estimated"]) == set(each["paper"]) == set(cost.SHOWN_PAIRS)
+        assert all(costs > 0 for costs in each["measured"].values())
+        assert all(len(sums) == kn_fig04.MINUTES + 1 for sums in each["sums"].values())
+
+
+def test_figure_3_measures_all_pairs_at_all_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kn_fig03, "SHARES", (0.01, 0.5, 0.99))
+    result = EXPERIMENTS["kn_fig03"].run(scale=0.005)
+    assert [each["share"] for each in result["points"]] == [0.01, 0.5, 0.99]
+    assert all(set(each["measured"]) == set(cost.SHOWN_PAIRS) for each in result["points"])
+    assert len(result["checks"]) == 4
+
+
+# Claims that a clock decides, on costs that are made up
+
+
+def point(share: float, measured: dict[str, float], estimated: dict[str, float] | None = None) -> dict[str, Any]:
+    return {"share": share, "measured": measured, "estimated": estimated or measured}
+
+
+def along(*costs: tuple[float, float]) -> list[dict[str, Any]]:
+    shares = (0.1, 0.5, 0.9)
+    return [
+        point(share, {"HN": here, "HH": 10.0, "NH": there}) for share, (here, there) in zip(shares, costs, strict=True)
+    ]
+
+
+def test_crossovers_lie_where_measured_costs_meet() -> None:
+    found = kn_fig03.measured_crossovers(along((5, 40), (20, 20), (40, 5)))
+    assert [(each["before"], each["after"]) for each in found] == [("HN", "HH"), ("HH", "NH")]
+    # On a logarithmic scale HN is ahead by as much at the first split as it is behind at the second.
+    assert found[0]["share"] == pytest.approx(0.25)
+    assert found[1]["share"] == pytest.approx(0.75)
+
+
+def test_figure_3_fails_where_the_model_errs() -> None:
+    points = along((5, 40), (20, 20), (40, 5))
+    found = kn_fig03.measured_crossovers(points)
+    right = {"estimated": found, "measured": found}
+    assert failing(kn_fig03._checks(points, right)) == []
+    swapped = [each | {"estimated": {"HN": 9.0, "HH": 8.0, "NH": 7.0}} for each in points]
+    shifted = {"estimated": [each | {"share": each["share"] / 5} for each in found], "measured": found}
+    assert len(failing(kn_fig03._checks(swapped, shifted))) == 3
+
+
+def test_figure_4_names_pairs_in_the_wrong_order() -> None:
+    costs = {"HN": 1.0, "HH": 1.1, "TT": 2.0}
+    workload = {"measured": costs, "estimated": {"HN": 1.1, "HH": 1.0, "TT": 2.0}}
+    assert kn_fig04._swapped(workload) == []  # too close to each other to have an order
+    workload["estimated"]["TT"] = 0.5
+    assert kn_fig04._swapped(workload) == [("HN", "TT"), ("HH", "TT")]
+
+
+# The ground they stand on
+
+
+def test_pairs_are_given_full_windows_and_exact_batches() -> None:
+    join = WindowJoin((300, 200), (30.0, 70.0), values=50)
+    tables = join.tables(seconds=2, n_batches=3)
+    assert [(len(left), len(right)) for left, right in tables] == [(300, 200), (60, 140), (60, 140), (60, 140)]
+    assert join.matches == (6, 4) and join.where is None and join.predicate == "="
+
+
+@pytest.mark.parametrize("reach", [None, 2])
+def test_all_pairs_find_the_same_and_as_many_as_expected(reach: int | None) -> None:
+    join = WindowJoin((300, 200), (500.0, 500.0), values=50, reach=reach)
+    pairs = ("NN", "HN", "BT") if reach is None else ("NN", "TN", "BT")
+    filled = measure_pairs(join, pairs, seconds=1, n_batches=1)
+    measured = measure_pairs(join, pairs, seconds=1, n_batches=5)
+    expected = 4 * 500 * sum(join.matches)
+    assert measured.results - filled.results == pytest.approx(expected, rel=0.1)
+    assert {len(costs) for costs in measured.costs.values()} == {5}
+    assert set(join.estimates(cost.KANG_WEIGHTS)) > set(pairs)
+
+
+def test_costs_add_up() -> None:
+    measured = Measured({"HH": [1.0, 2.0, 4.0]}, results=0)
+    assert measured.cheapest() == {"HH": 1.0} and measured.sums() == {"HH": [0, 1, 3, 7]}
+
+
+ALL = Allocation((100.0, 50.0), (200.0, 100.0))
+
+
+@pytest.fixture
+def shedding() -> SheddingJoin:
+    return SheddingJoin((100.0, 50.0), (200, 100), (20, 20), seconds=30.0)
+
+
+def test_nothing_is_shed_if_all_is_granted(shedding: SheddingJoin) -> None:
+    series = shedding.run(ALL)
+    whole = cost.output_rate(rates=ALL.rates, windows=ALL.windows, selectivity=shedding.selectivity)
+    assert series["results"][-1] / series["seconds"][-1] == pytest.approx(whole, rel=0.1)
+    assert series["seconds"][0] == series["results"][0] == 0
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        Allocation((0.0, 0.0), (200.0, 100.0)),
+        Allocation((100.0, 50.0), (0.0, 0.0)),
+        Allocation((100.0, 0.0), (200.0, 0.0)),
+    ],
+)
+def test_nothing_comes_of_nothing(shedding: SheddingJoin, nothing: Allocation) -> None:
+    assert shedding.run(nothing)["results"][-1] == 0
+
+
+def test_a_strategy_that_does_not_shed_enough_fails() -> None:
+    join = SheddingJoin((100.0, 50.0), (200, 100), (20, 20), seconds=30.0)
+    contest = Contest(join, {"MaxA": "max-left", "equal": "equal"}, rate=50.0, expected=(250.0, 375.0))
+    found = contest.run()
+    assert not failing(contest.result(found, [])["checks"][:1])
+    found["MaxA"]["measured"] *= 1.2
+    assert len(failing(contest.result(found, [])["checks"][1:2])) == 1
+    assert is_order(found, ["equal", "MaxA"])
+
+
+def test_the_streams_are_ours() -> None:
+    assert pt.streams.generate("uniform-3", 5, seed=1).column_names[:2] == ["key", "ts"]
