@@ -107,7 +107,7 @@ def _as_text(pairs: Counter[Any]) -> Counter[Any]:
 def test_structures_change_while_rates_shift() -> None:
     """First the right stream is fast, then the left one; the results are those of nested loops."""
     drawn = np.random.default_rng(0)
-    fast, slow = 3_000, 8
+    fast, slow = 20_000, 20
     tables: list[list[pa.Table]] = [[], []]
     for batch in range(6):
         for side in range(2):
@@ -116,8 +116,8 @@ def test_structures_change_while_rates_shift() -> None:
             tables[side].append(pa.table({"ts": ts, "v": drawn.integers(0, 1_000, n)}))
     joins = [
         pt.join(
-            pt.stream(tables[0], name="A", time="ts", window=300_000),
-            pt.stream(tables[1], name="B", time="ts", window=300_000),
+            pt.stream(tables[0], name="A", time="ts", window=900_000),
+            pt.stream(tables[1], name="B", time="ts", window=900_000),
             where=pt.band("v", 0, 1),
             algorithm=algorithm,
         )

@@ -56,7 +56,7 @@ def test_results_are_those_of_the_full_windows() -> None:
 def test_cpu_by_the_built_in_times() -> None:
     size = sized(selectivity=0.01, rates=(1e6, 2e6), windows=("15 s", "10 s"))
     results = 0.01 * (1e6 * 2e7 + 2e6 * 1.5e7)
-    assert size.cpu_s == pytest.approx(3e6 * 340e-9 + results * 118e-9)
+    assert size.cpu_s == pytest.approx(3e6 * 3.8e-6 + results * 0.24e-6)
     assert size.cores_needed == math.ceil(size.cpu_s)
 
 

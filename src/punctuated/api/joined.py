@@ -46,7 +46,7 @@ from punctuated.model.times import from_microseconds, to_microseconds
 from punctuated.model.window import Duration, parse_duration
 from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.explain import StreamStatistics, explain, is_unbounded
-from punctuated.plan.optimizer import structure_chooser
+from punctuated.plan.optimizer import describe_candidates, expected, structure_chooser
 
 if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
@@ -237,6 +237,8 @@ class Join:
         self._columns = ResultColumns.of(spec, self._schemas, tuple(self._types))
         self._time_type = streams[LEFT].schema.field(spec.left.time).type
         self._batches = list(read_batches(*streams, self._types))
+        if spec.adaptive:
+            self._spec = replace(spec, algorithm=pair(self._best_structures()))
 
     @property
     def spec(self) -> JoinSpec:
@@ -293,7 +295,9 @@ class Join:
     def explain(self) -> str:
         """The plan, and what to expect of it."""
         where = None if self._where is None else repr(self._where)
-        return explain(self._spec, [self._statistics(side) for side in Side], where)
+        statistics = [self._statistics(side) for side in Side]
+        ranged, _ = split_predicate(self._where, self._schemas)
+        return explain(self._spec, statistics, where, describe_candidates(self._spec, ranged, statistics))
 
     @property
     def time_type(self) -> pa.DataType:
@@ -330,6 +334,12 @@ class Join:
             with_times=with_times,
             sample_us=self._sample_us or self._default_step(),
         )
+
+    def _best_structures(self) -> str:
+        """To begin with: tables are known before they run."""
+        ranged, _ = split_predicate(self._where, self._schemas)
+        seen = expected(self._spec, [self._statistics(side) for side in Side])
+        return structure_chooser(self._spec, ranged).candidates(seen)[0].pair
 
     def _default_step(self) -> int | None:
         times = [self._bounds(side) for side in Side]

@@ -5,7 +5,7 @@ its value lists are the windows in the order of arrival (KN-20). A tuple leaves 
 passed it, before the next tuple is looked at.
 """
 
-from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels._jit import in_place, inlined
 from punctuated.kernels.clock import reach, run_clock
 from punctuated.kernels.hash_index import add_value, find_value
 from punctuated.kernels.invalidate import evict
@@ -40,7 +40,7 @@ from punctuated.kernels.time_list import next_position
 from punctuated.kernels.window_index import NESTED, WindowIndex, collect, insert, lacks_room, remove
 
 
-@part
+@inlined
 def follow_ring(state: State, index: WindowIndex, side: int) -> None:
     """What the ring has let go leaves the structure: the oldest tuples of the window (KN-14, KN-20)."""
     ours = index.sides[side]
@@ -67,7 +67,7 @@ def take_match(state: State, side: int, position: int, row: int) -> None:
         state.sides[0].live -= 1
 
 
-@part
+@inlined
 def probe_window(
     state: State, index: WindowIndex, found: Indices, side: int, ts: int, row: int, group: int, low: int, high: int
 ) -> bool:
@@ -90,7 +90,7 @@ def probe_window(
         start, stop, wrapped = other.ring_start, other.ring_start + wrapped, 0
 
 
-@part
+@inlined
 def enter_window(state: State, index: WindowIndex, side: int, number: int, group: int, low: int, high: int) -> None:
     """The tuple that was stored last enters the structure of its window."""
     ours = state.sides[side]
@@ -172,8 +172,8 @@ def process_pairs(
         if is_punctuation:
             process_punctuation(state, side, ts, ours.punctuation_code[i], ours.punctuation_kind[i])
         else:
-            follow_ring(state, index, 0)
-            follow_ring(state, index, 1)
+            for each in range(2):
+                follow_ring(state, index, each)
             row, keys = state.sides[side].base_row + i, (ours.group[i], ours.low[i], ours.high[i])
             process_pair_tuple(state, index, found, side, ts, ours.status[i], row, keys)
         if common.stopped_by != DONE:

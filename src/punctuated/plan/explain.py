@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from punctuated.model.algorithm import STRUCTURES, Propagation
+from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow
@@ -36,8 +37,10 @@ _RULES = {
 }
 
 
-def explain(spec: JoinSpec, statistics: Sequence[StreamStatistics] | None, where: str | None) -> str:
-    """The plan as text, with estimates if there are statistics of the data."""
+def explain(
+    spec: JoinSpec, statistics: Sequence[StreamStatistics] | None, where: str | None, choice: Sequence[str] = ()
+) -> str:
+    """The plan as text, with estimates if there are statistics of the data; `choice` are lines on what was weighed."""
     keys = ", ".join(f"{a} = {b}" for a, b in zip(spec.left.key, spec.right.key, strict=True))
     lines = [f"{_title(spec.how)} join of {spec.left.name} and {spec.right.name}{' on ' if keys else ''}{keys}"]
     if where is not None:
@@ -49,10 +52,20 @@ def explain(spec: JoinSpec, statistics: Sequence[StreamStatistics] | None, where
             for letter, stream in zip(spec.algorithm.structures, spec.streams, strict=True)
         ]
         lines.append(f"  structures: {', '.join(named)}")
+    lines += choice
+    if spec.shed is not None:
+        lines.append(f"  sheds: {_limits(spec.shed)}")
     for side in Side:
         lines += _describe(spec, side, statistics)
     lines.append(f"  output punctuations: {_RULES[spec.algorithm.propagation]}")
     return "\n".join(lines)
+
+
+def _limits(shed: Shed) -> str:
+    limits = [f"more than {shed.rate:g} tuples per second" if shed.rate is not None else ""]
+    limits += [f"more than {shed.tuples:g} stored tuples" if shed.tuples is not None else ""]
+    limits += [f"what takes longer than {_seconds(shed.trigger_us)}" if shed.trigger_us is not None else ""]
+    return f"{' and '.join(filter(None, limits))}, strategy {shed.strategy}, floor {shed.floor:g}, seed {shed.seed}"
 
 
 def _title(how: JoinType) -> str:
@@ -79,7 +92,7 @@ def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]
         *lines,
         f"    {ours.tuples:,} tuples at {ours.rate:,.1f}/s, {ours.distinct_values:,} values, "
         f"{ours.punctuations:,} punctuations",
-        f"    state: {_bound(spec, side)}; about {_state(spec, side, statistics):,.0f} tuples",
+        f"    state: {_bound(spec, side)}; about {expected_state(spec, side, statistics):,.0f} tuples",
     ]
 
 
@@ -129,7 +142,7 @@ def is_unbounded(spec: JoinSpec, side: Side) -> bool:
     return _bound(spec, side).startswith("unbounded")
 
 
-def _state(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]) -> float:
+def expected_state(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]) -> float:
     """Tuples to expect in the state, by Eq. (1) of the PWJoin paper."""
     stream, ours, other = spec.streams[side], statistics[side], statistics[side.other]
     window = stream.window

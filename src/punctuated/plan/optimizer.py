@@ -1,13 +1,19 @@
 """The optimizer: which structures the windows of a running join should have (KN-32, KN-38)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from punctuated.join.range_predicate import RangePredicate
 from punctuated.join.window_statistics import Observation
+from punctuated.model.algorithm import PWJOIN
+from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec
 from punctuated.plan.cost import Candidate, Weights, candidates
 from punctuated.plan.cost.calibration import machine_weights
+from punctuated.plan.explain import StreamStatistics, expected_state
 
+# Of a tuple in the index that both windows share, whole: `make bench-core` and docs/decisions/008.
+VALUE_INDEX_S = 90e-9
 _GAIN = 0.2  # of the cost that a change must save: rebuilding a structure is not free, and rates waver
 
 
@@ -39,6 +45,32 @@ class StructureChooser:
         if found[0].cost >= (1 - _GAIN) * cost["".join(now)]:
             return now
         return found[0].pair[0], found[0].pair[1]
+
+
+def expected(spec: JoinSpec, statistics: Sequence[StreamStatistics]) -> Observation:
+    """What is to be expected of streams with such statistics."""
+    windows = expected_state(spec, LEFT, statistics), expected_state(spec, RIGHT, statistics)
+    return Observation((statistics[LEFT].rate, statistics[RIGHT].rate), windows)
+
+
+def describe_candidates(
+    spec: JoinSpec, ranged: RangePredicate | None, statistics: Sequence[StreamStatistics] | None
+) -> list[str]:
+    """The structures that were weighed against each other, with their costs; nothing where there was no choice."""
+    chooser = structure_chooser(spec, ranged)
+    if not spec.adaptive and (spec.algorithm != PWJOIN or any(stream.punctuated for stream in spec.streams)):
+        return []
+    if statistics is None:
+        names = sorted(each.pair for each in chooser.candidates(Observation((1, 1), (1, 1))))
+        named = ", ".join(["index of values", *names] if spec.left.key else names)
+        return [f"  candidates: {named}; costs depend on rates that are measured while it runs"]
+    seen = expected(spec, statistics)
+    costs = {each.pair: each.cost for each in chooser.candidates(seen)}
+    if spec.left.key:
+        costs["index of values"] = 60 * VALUE_INDEX_S * sum(seen.rates)
+    ordered = sorted(costs.items(), key=lambda each: each[1])
+    shown = ", ".join(f"{name} {cost:.3g}" for name, cost in ordered)
+    return [f"  candidates, in seconds of CPU per minute: {shown}"]
 
 
 def structure_chooser(spec: JoinSpec, ranged: RangePredicate | None) -> StructureChooser:

@@ -18,13 +18,12 @@ from punctuated.plan.cost.output import output_rate
 from punctuated.plan.cost.output import selectivity as selectivity_of
 from punctuated.plan.estimate import pwjoin_state, window_state
 
-# CPU times of pwjoin on the machine and with the rows of docs/benchmarks.md. They count what grows with the rows in the
-# join and on the way in and out of Python, not sources, sinks, the state store or the fixed cost of a trigger: whole
-# queries there kept two cores busy with a third (W1) to a ninth (W3) of the rows that these times allow.
-TUPLE_S = 90e-9  # to probe with, store and forget a tuple
-PAIR_S = 8e-9  # to find one more pair
-SPARK_ROW_S = 0.25e-6  # to bring a row through Spark's pipeline into Python
-RESULT_ROW_S = 0.11e-6  # to hand a row from Python to Spark: the 9 million per second of "Where the time goes"
+# CPU times of whole queries: two busy cores over the rates of docs/benchmarks.md, so sources, the exchange and the state
+# store are in them. The empty pipeline takes 2.4 us a row; W2, which stores every tuple, 1.4 us more; W1, with 23 results
+# a row, 5.6 us more for these.
+SPARK_ROW_S = 2.4e-6  # to bring a row through Spark's pipeline into Python
+TUPLE_S = 1.4e-6  # to join, store and forget a tuple, and to write it to the state store
+RESULT_ROW_S = 0.24e-6  # to find a pair and hand it to Spark as a row
 
 TUPLE_BYTES = 85  # measured on W2, columns and index included (docs/decisions/001)
 PUNCTUATION_BYTES = lay.REMEMBERED.itemsize  # of an ended value
@@ -81,12 +80,12 @@ def size_query(
         bucket_memory: What a bucket may hold, in bytes or as text.
         cores: Cores at hand; says how busy they will be.
         throughput: Tuples per second that a core was measured to process, instead of the CPU times of this module,
-            which leave out sources, sinks and the state store.
+            which are of narrow rows from Parquet files into no sink.
 
     Example:
         >>> size = size_query(rates=(1e6, 1e6), windows=("10 s", "10 s"), distinct_values=(1e7, 1e7))
         >>> size.tuples, size.results_per_s, round(size.cpu_s, 3), size.cores_needed, size.buckets
-        ((10000000.0, 10000000.0), 2000000.0, 0.916, 1, 2)
+        ((10000000.0, 10000000.0), 2000000.0, 8.08, 9, 16)
     """
     ours, values = sides(rates, "rates"), sides(distinct_values, "distinct_values")
     ended = sides(punctuation_rates, "punctuation_rates")
@@ -170,7 +169,7 @@ def _cpu(tuples_per_s: float, results_per_s: float, throughput: float | None) ->
     """Seconds of CPU per second of input."""
     if throughput is not None:
         return tuples_per_s / positive(throughput, "throughput")
-    return tuples_per_s * (TUPLE_S + SPARK_ROW_S) + results_per_s * (PAIR_S + RESULT_ROW_S)
+    return tuples_per_s * (TUPLE_S + SPARK_ROW_S) + results_per_s * RESULT_ROW_S
 
 
 def _buckets(held: _Held, cores: int, bucket_memory: int) -> int:

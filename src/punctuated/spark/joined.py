@@ -16,11 +16,13 @@ from punctuated.errors import AggregateError, ColumnError, LateGroupsWarning, Pr
 from punctuated.join.chain import TEXTS, TIME
 from punctuated.join.columns import ResultColumns
 from punctuated.join.group_by import check_grouping
+from punctuated.join.range_predicate import split_predicate
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.window import CountWindow
 from punctuated.plan.explain import explain
+from punctuated.plan.optimizer import describe_candidates
 from punctuated.spark.batch_step import batch_step, group_batch_step
 from punctuated.spark.bucket_ids import MOST_BUCKETS
 from punctuated.spark.collations import refuse_collations
@@ -98,8 +100,13 @@ class SparkJoin:
 
     def explain(self) -> str:
         """The plan, and where it runs."""
-        where = None if self._query.where is None else repr(self._query.where)
-        return f"{explain(self._query.spec, None, where)}\nbuckets: {self._query.n_buckets}"
+        query = self._query
+        where = None if query.where is None else repr(query.where)
+        ranged, _ = split_predicate(query.where, query.schemas)
+        plan = explain(query.spec, None, where, describe_candidates(query.spec, ranged, None))
+        everywhere = query.spec.everywhere
+        copied = "" if everywhere is None else f", every tuple of {query.spec.streams[everywhere].name} in each"
+        return f"{plan}\nbuckets: {query.n_buckets}{copied}"
 
     def group_by(self, *columns: str) -> "SparkGrouping":
         """Group the results; each group comes out once, when it is final."""

@@ -21,7 +21,6 @@ and I (see `Weight`), for either kind of predicate.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
 import numpy as np
 import pyarrow as pa
@@ -50,8 +49,7 @@ _USUAL = 5000  # the window at which matches and bucket sizes vary
 _ROUNDS = 4
 _LONGEST_S = 6e-3  # of CPU, of the batch with the highest rate
 _PILOT = 200  # operations, to find that rate
-_JOINS, _JOIN_TUPLES, _JOIN_ROUNDS = ("HH", "BB", "TT"), 60_000, 7
-_SCHEMA = pa.schema([("key", pa.int64()), ("ts", pa.int64())])
+_JOIN, _JOIN_TUPLES, _JOIN_ROUNDS = "HH", 60_000, 9  # the pair with the cheapest structures
 
 
 @dataclass(frozen=True)
@@ -124,11 +122,10 @@ def calibrate(progress: Progress | None = None, *, effort: float = 1.0) -> Calib
     """
     lines = _measure(list(_settings()), _LONGEST_S * effort, progress)
     equal, by_range = (_weights([line for line in lines if line.setting.predicate == each]) for each in ("=", "band"))
-    loop = _loop_cost(equal, max(500, round(_JOIN_TUPLES * effort)))
+    equal, by_range = _in_a_join(equal, replace(by_range, H=equal.H), max(500, round(_JOIN_TUPLES * effort)))
     if progress is not None:
         progress(1.0)
-    weights = replace(equal, loop=loop, by_range=replace(by_range, loop=loop, H=equal.H))
-    return Calibration(weights, _plain(lines), tuple(lines))
+    return Calibration(replace(equal, by_range=by_range), _plain(lines), tuple(lines))
 
 
 # Lines
@@ -240,61 +237,68 @@ def _plain(lines: Sequence[Line]) -> Weights:
 # The join around the structures
 
 
-def _loop_cost(weights: Weights, n: int) -> float:
-    """What a tuple costs in a join beside the searches and updates, in the unit of the weights.
+def _in_a_join(equal: Weights, by_range: Weights, n: int) -> tuple[Weights, Weights]:
+    """The weights with what the join around the structures costs: per tuple, and per match, which is a result.
 
-    Whole joins are measured, and what the model says of their structures is taken off.
+    A whole join is measured, and what the model says of its structures is taken off.
     """
-    measured = _join_seconds(n)
-    costs = {
-        each: unit_time_cost(each, windows=(_USUAL, _USUAL), rates=(0.5, 0.5), weights=weights) for each in measured
-    }
-    return max(0.0, median(BATCH_S * seconds / n - costs[each] for each, seconds in measured.items()))
+    few, many = (
+        max(0.0, BATCH_S * _join_seconds(n, matches) / n - _structures_cost(equal, matches))
+        for matches in (_FEW, _MANY)
+    )
+    result = max(0.0, (many - few) / (_MANY - _FEW))
+    loop = max(0.0, few - _FEW * result)
+    return _with_join(equal, loop, result), _with_join(by_range, loop, result)
 
 
-def _join_seconds(n: int) -> dict[str, float]:
-    """CPU seconds of `n` tuples, half of them of either stream, in joins whose windows are full."""
-    drivers = {each: _driver(each) for each in _JOINS}
-    taken: dict[str, list[float]] = {each: [] for each in _JOINS}
-    rng, start = np.random.default_rng(0), 0
-    for count in (_USUAL, *[n // 2] * _JOIN_ROUNDS):
-        ts = np.arange(start, start + count)
-        start += count
-        left, right = (
-            StreamBatch(pa.table([rng.integers(0, round(_USUAL / _FEW), count), ts], schema=_SCHEMA)) for _ in range(2)
-        )
-        for each, driver in drivers.items():
-            before = driver.loop_s
-            driver.process(left, right)
-            taken[each].append(driver.loop_s - before)
-    return {each: min(seconds[1:]) for each, seconds in taken.items()}
+def _structures_cost(weights: Weights, matches: float) -> float:
+    return unit_time_cost(_JOIN, windows=(_USUAL, _USUAL), rates=(0.5, 0.5), weights=weights, matches=matches)
 
 
-def _driver(structures: str) -> TimedDriver:
+def _with_join(weights: Weights, loop: float, result: float) -> Weights:
+    N, H, B, T = (  # noqa: N806  the paper's symbols
+        replace(weight, match=(weight.match or 0.0) + result) for weight in map(weights.of, "NHBT")
+    )
+    return replace(weights, N=N, H=H, B=B, T=T, loop=loop)
+
+
+def _join_seconds(n: int, matches: float) -> float:
+    """CPU seconds of `n` tuples, half of them of either stream, in a join whose windows are full."""
+    schema = pa.schema([("key", pa.int64()), ("ts", pa.int64())])
     left, right = (
         StreamSpec(name=name, columns=("key", "ts"), key=("key",), time="ts", window=CountWindow(_USUAL))
         for name in ("left", "right")
     )
-    driver = TimedDriver(JoinSpec(left, right, algorithm=pair(structures)), (_SCHEMA, _SCHEMA), [pa.int64()])
+    driver = TimedDriver(JoinSpec(left, right, algorithm=pair(_JOIN)), (schema, schema), [pa.int64()])
     driver.discard_output()
-    return driver
+    rng, start, taken = np.random.default_rng(0), 0, []
+    for count in (_USUAL, *[n // 2] * _JOIN_ROUNDS):
+        ts, before = np.arange(start, start + count), driver.loop_s
+        one, two = (
+            StreamBatch(pa.table([rng.integers(0, round(_USUAL / matches), count), ts], schema=schema))
+            for _ in range(2)
+        )
+        driver.process(one, two)
+        taken.append(driver.loop_s - before)
+        start += count
+    return min(taken[1:])
 
 
 # Measured on 15 November 2026 on one core of an AMD EPYC (Zen 4, 1 MiB of L2), with Python 3.11 and numba 0.68.1;
-# medians of 3 calibrations.
+# medians of 5 calibrations.
 REFERENCE_WEIGHTS = Weights(
-    N=Weight(P=6.09e-09, I=2.43e-07, search=5.66e-07, match=4.2e-06),
-    H=Weight(P=6.88e-08, I=4e-07, search=7.15e-07, match=1.48e-07),
-    B=Weight(P=2.73e-07, I=3.44e-07, update=1.74e-06, match=1.25e-07),
-    T=Weight(P=2.6e-07, I=3.82e-07, search=2.54e-08, update=1.91e-06, match=1.12e-07),
-    loop=1.17e-05,
+    N=Weight(P=6.34e-09, I=2.42e-07, search=5.31e-07, match=3.89e-06),
+    H=Weight(P=6.86e-08, I=3.99e-07, search=7.27e-07, match=1.45e-07),
+    B=Weight(P=2.71e-07, I=3.54e-07, update=1.6e-06, match=1.27e-07),
+    T=Weight(P=2.62e-07, I=3.84e-07, search=2.55e-08, update=1.9e-06, match=1.13e-07),
+    loop=2.78e-06,
     ceilings=False,
     by_range=Weights(
-        N=Weight(P=1.38e-08, I=2.47e-07, search=3.58e-07, match=9.77e-06),
-        H=Weight(P=6.88e-08, I=4e-07, search=7.15e-07, match=1.48e-07),
-        B=Weight(P=2.87e-07, I=3.72e-07, update=1.45e-06, match=1.24e-07),
-        T=Weight(P=2.78e-07, I=4e-07, update=1.9e-06, match=1.18e-07),
-        loop=1.17e-05,
+        N=Weight(P=1.37e-08, I=2.44e-07, search=2.74e-07, match=1.01e-05),
+        H=Weight(P=6.86e-08, I=3.99e-07, search=7.27e-07, match=1.45e-07),
+        B=Weight(P=2.85e-07, I=3.77e-07, update=1.39e-06, match=1.18e-07),
+        T=Weight(P=2.78e-07, I=4.03e-07, update=1.87e-06, match=1.27e-07),
+        loop=2.78e-06,
         ceilings=False,
     ),
 )
