@@ -127,8 +127,8 @@ def show_plan(
     throughput: Annotated[
         float | None,
         typer.Option(
-            help="Tuples per second of a core, measured with a query of yours. The built-in CPU times are of narrow rows "
-            "from Parquet files into no sink.",
+            help="Tuples per second of a core, measured with a query of yours. The built-in CPU times are of narrow "
+            "rows from Parquet files into no sink.",
             show_default="built-in CPU times",
         ),
     ] = None,

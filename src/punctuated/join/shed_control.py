@@ -98,6 +98,15 @@ class ShedControl:
             shares |= {f"probed_{name}": self.probing[side] / n, f"stored_{name}": self.stored[side] / n}
         return shares
 
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many tuples did not probe, and how many were not stored."""
+        counts: dict[str, int] = {}
+        for side, name in ((LEFT, "left"), (RIGHT, "right")):
+            counts[f"unprobed_{name}"] = self.tuples[side] - self.probing[side]
+            counts[f"unstored_{name}"] = self.tuples[side] - self.stored[side]
+        return counts
+
     def save(self) -> dict[str, Any]:
         """As plain data, for the state."""
         counted = [self.tuples, self.probing, self.stored]

@@ -157,8 +157,10 @@ def process_pairs(
     certain = min(stop, start + timer_quota(state)) if common.punctuated else stop
     for at in range(start, certain):
         side, is_punctuation, i = order[at] & 1, order[at] & 2, order[at] >> 2
-        ours = left if side == 0 else right
-        ts = ours.punctuation_ts[i] if is_punctuation else ours.ts[i]
+        if is_punctuation:
+            ts = left.punctuation_ts[i] if side == 0 else right.punctuation_ts[i]
+        else:
+            ts = left.ts[i] if side == 0 else right.ts[i]
         common.seq = common.first_seq + at + 1
         if not has_room(state, state.sides[1 - side].length) or lacks_room(index):
             common.stopped_by = NEEDS_ROOM
@@ -170,12 +172,18 @@ def process_pairs(
             common.now = ts
             reach(state, ts)
         if is_punctuation:
-            process_punctuation(state, side, ts, ours.punctuation_code[i], ours.punctuation_kind[i])
+            code = left.punctuation_code[i] if side == 0 else right.punctuation_code[i]
+            kind = left.punctuation_kind[i] if side == 0 else right.punctuation_kind[i]
+            process_punctuation(state, side, ts, code, kind)
         else:
             for each in range(2):
                 follow_ring(state, index, each)
-            row, keys = state.sides[side].base_row + i, (ours.group[i], ours.low[i], ours.high[i])
-            process_pair_tuple(state, index, found, side, ts, ours.status[i], row, keys)
+            status = left.status[i] if side == 0 else right.status[i]
+            group = left.group[i] if side == 0 else right.group[i]
+            low = left.low[i] if side == 0 else right.low[i]
+            high = left.high[i] if side == 0 else right.high[i]
+            row = state.sides[side].base_row + i
+            process_pair_tuple(state, index, found, side, ts, status, row, (group, low, high))
         if common.stopped_by != DONE:
             return at
     if certain < stop:

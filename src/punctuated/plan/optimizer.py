@@ -61,9 +61,9 @@ def describe_candidates(
     if not spec.adaptive and (spec.algorithm != PWJOIN or any(stream.punctuated for stream in spec.streams)):
         return []
     if statistics is None:
-        names = sorted(each.pair for each in chooser.candidates(Observation((1, 1), (1, 1))))
-        named = ", ".join(["index of values", *names] if spec.left.key else names)
-        return [f"  candidates: {named}; costs depend on rates that are measured while it runs"]
+        names = ", ".join(sorted(each.pair for each in chooser.candidates(Observation((1, 1), (1, 1)))))
+        measured = f"  candidates: {names}; costs depend on rates that are measured while it runs"
+        return [measured] if spec.adaptive else []
     seen = expected(spec, statistics)
     costs = {each.pair: each.cost for each in chooser.candidates(seen)}
     if spec.left.key:

@@ -18,9 +18,9 @@ from punctuated.plan.cost.output import output_rate
 from punctuated.plan.cost.output import selectivity as selectivity_of
 from punctuated.plan.estimate import pwjoin_state, window_state
 
-# CPU times of whole queries: two busy cores over the rates of docs/benchmarks.md, so sources, the exchange and the state
-# store are in them. The empty pipeline takes 2.4 us a row; W2, which stores every tuple, 1.4 us more; W1, with 23 results
-# a row, 5.6 us more for these.
+# CPU times of whole queries: two busy cores over the rates of docs/benchmarks.md, so sources, the exchange and the
+# state store are in them. The empty pipeline takes 2.4 us a row; W2, which stores every tuple, 1.4 us more; W1, with 23
+# results a row, 5.6 us more for these.
 SPARK_ROW_S = 2.4e-6  # to bring a row through Spark's pipeline into Python
 TUPLE_S = 1.4e-6  # to join, store and forget a tuple, and to write it to the state store
 RESULT_ROW_S = 0.24e-6  # to find a pair and hand it to Spark as a row

@@ -56,6 +56,10 @@ class Counters:
     dropped: int = 0  # not even joined: their value was over in the output
     rejected: int = 0  # late, too far ahead, corrupt, or after a promise; each in the join that rejected it
     null_keys: int = 0
+    unprobed_left: int = 0  # did not probe, because the join sheds
+    unprobed_right: int = 0
+    unstored_left: int = 0  # were not stored, because the join sheds
+    unstored_right: int = 0
     punctuations_forgotten: int = 0  # beyond the cap of the memory of punctuations, which every bucket has for itself
 
     def __sub__(self, earlier: "Counters") -> "Counters":
@@ -109,7 +113,8 @@ class JoinMetrics:
 
 
 _SHOWN = ("results", "punctuations_out", "purged", "invalidated", "discarded")
-_SHOWN_IF_ANY = ("unmatched", "evicted", "dropped", "rejected", "null_keys", "punctuations_forgotten")
+_SHED = ("unprobed_left", "unprobed_right", "unstored_left", "unstored_right")
+_SHOWN_IF_ANY = ("unmatched", "evicted", "dropped", "rejected", "null_keys", *_SHED, "punctuations_forgotten")
 
 
 def metrics_of(

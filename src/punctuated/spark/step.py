@@ -96,6 +96,7 @@ def _metrics(bucket: Bucket) -> dict[str, int]:
     driver = bucket.driver
     counts = current_counts(driver.state, driver.memory.forgotten)
     watermarks = [int(driver.state.sides["watermark"][side]) for side in (LEFT, RIGHT)]
+    counts |= {} if driver.shedding is None else driver.shedding.left_out
     return counts | {"bytes": driver.nbytes, "watermark_left": watermarks[0], "watermark_right": watermarks[1]}
 
 

@@ -287,18 +287,18 @@ def _join_seconds(n: int, matches: float) -> float:
 # Measured on 15 November 2026 on one core of an AMD EPYC (Zen 4, 1 MiB of L2), with Python 3.11 and numba 0.68.1;
 # medians of 5 calibrations.
 REFERENCE_WEIGHTS = Weights(
-    N=Weight(P=6.34e-09, I=2.42e-07, search=5.31e-07, match=3.89e-06),
-    H=Weight(P=6.86e-08, I=3.99e-07, search=7.27e-07, match=1.45e-07),
-    B=Weight(P=2.71e-07, I=3.54e-07, update=1.6e-06, match=1.27e-07),
-    T=Weight(P=2.62e-07, I=3.84e-07, search=2.55e-08, update=1.9e-06, match=1.13e-07),
-    loop=2.78e-06,
+    N=Weight(P=6.28e-09, I=2.43e-07, search=5.47e-07, match=4.45e-06),
+    H=Weight(P=6.92e-08, I=4.02e-07, search=7.22e-07, match=5.86e-07),
+    B=Weight(P=2.73e-07, I=3.56e-07, update=1.6e-06, match=5.72e-07),
+    T=Weight(P=2.62e-07, I=3.8e-07, update=1.96e-06, match=5.48e-07),
+    loop=2.82e-06,
     ceilings=False,
     by_range=Weights(
-        N=Weight(P=1.37e-08, I=2.44e-07, search=2.74e-07, match=1.01e-05),
-        H=Weight(P=6.86e-08, I=3.99e-07, search=7.27e-07, match=1.45e-07),
-        B=Weight(P=2.85e-07, I=3.77e-07, update=1.39e-06, match=1.18e-07),
-        T=Weight(P=2.78e-07, I=4.03e-07, update=1.87e-06, match=1.27e-07),
-        loop=2.78e-06,
+        N=Weight(P=1.38e-08, I=2.48e-07, search=3.31e-07, match=1.07e-05),
+        H=Weight(P=6.92e-08, I=4.02e-07, search=7.22e-07, match=5.86e-07),
+        B=Weight(P=2.86e-07, I=3.8e-07, update=1.34e-06, match=5.51e-07),
+        T=Weight(P=2.77e-07, I=4.04e-07, update=1.89e-06, match=5.58e-07),
+        loop=2.82e-06,
         ceilings=False,
     ),
 )
