@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from punctuated.cli_calibrate import calibrate_machine
 from punctuated.cli_cost import cost_app
 from punctuated.cli_output import AsJson, print_json
 from punctuated.errors import PunctuatedError
@@ -72,6 +73,7 @@ app = typer.Typer(
 experiment_app = typer.Typer(no_args_is_help=True, help="Rerun the published experiments and draw their figures.")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(cost_app, name="cost")
+cost_app.command("calibrate")(calibrate_machine)
 
 ResultsFolder = Annotated[Path, typer.Option("--out", help="Folder of the results, one JSON file per experiment.")]
 ExperimentName = Annotated[str, typer.Argument(metavar="NAME|all", help="See `punctuated experiment list`.")]

@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from punctuated.cli_cost import cost_app
 from punctuated.cli_output import AsJson, print_json
 from punctuated.plan import cost
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from punctuated.plan.cost.calibration import Calibration
 
 
-@cost_app.command("calibrate")
 def calibrate_machine(
     out: Annotated[
         Path | None, typer.Option(help="File for the weights.", show_default="where joins look for them")

@@ -8,6 +8,14 @@ from punctuated.experiments import (
     fig10_irrelevant,
     fig11_punctuations,
     fig12_one_sided,
+    kn_bucket_sizes,
+    kn_fig02,
+    kn_fig03,
+    kn_fig04,
+    kn_fig05,
+    kn_fig06,
+    kn_fig07,
+    kn_table3,
 )
 from punctuated.experiments.experiment import Experiment
 
@@ -19,6 +27,14 @@ _MODULES = (
     fig11_punctuations,
     fig12_one_sided,
     eq01_state,
+    kn_fig02,
+    kn_fig03,
+    kn_fig04,
+    kn_table3,
+    kn_bucket_sizes,
+    kn_fig05,
+    kn_fig06,
+    kn_fig07,
 )
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
 

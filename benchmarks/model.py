@@ -1,0 +1,149 @@
+"""`python benchmarks/model.py`: does the cost model choose the pair of structures that is measured to be the best?
+
+Random workloads: windows of 200 to 20,000 tuples, rates that sum up to a constant at ratios from 1:999 to 999:1, equal
+values and values that are near. All pairs run in turns over the same streams. A cost is that of the cheapest batch, in
+seconds of CPU per 60 s of input: what other programs on the machine add is not the pair's. Prints each workload with
+the pair that the model chooses and the best one measured, writes JSON.
+"""
+
+import argparse
+import json
+import math
+import platform
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from punctuated.experiments.pair_cost import WindowJoin, measure_pairs
+from punctuated.plan import cost
+from punctuated.plan.cost.calibration import calibrate, machine_weights
+
+TOTAL_RATE = 1000.0
+SMALLEST_WINDOW, LARGEST_WINDOW = 200, 20_000
+WIDEST_RATIO = 999
+FEWEST_MATCHES, MOST_MATCHES = 0.1, 10  # of a search in the larger window
+VALUES = 1_000_000  # of which a band reaches some
+TIE = 0.03  # costs that differ by less are not told apart
+TARGET_SHARE, TARGET_LOSS = 0.9, 0.1
+
+
+def workloads(n: int, seed: int) -> list[WindowJoin]:
+    """As many with equal values as with near ones; everything is spread evenly on a logarithmic scale."""
+    rng = np.random.default_rng(seed)
+
+    def spread(low: float, high: float) -> float:
+        return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+    found = []
+    for i in range(n):
+        windows = round(spread(SMALLEST_WINDOW, LARGEST_WINDOW)), round(spread(SMALLEST_WINDOW, LARGEST_WINDOW))
+        ratio = spread(1 / WIDEST_RATIO, WIDEST_RATIO)
+        rates = TOTAL_RATE * ratio / (1 + ratio), TOTAL_RATE / (1 + ratio)
+        share = spread(FEWEST_MATCHES, MOST_MATCHES) / max(windows)
+        if i % 2:
+            found.append(WindowJoin(windows, rates, VALUES, round(share * VALUES / 2)))
+        else:
+            found.append(WindowJoin(windows, rates, round(1 / share)))
+    return found
+
+
+def measure(join: WindowJoin, seconds: float, n_batches: int) -> dict[str, float]:
+    """The measured cost of every pair."""
+    pairs = list(map("".join, product(cost.PREDICATES[join.predicate], repeat=2)))
+    return measure_pairs(join, pairs, seconds, n_batches).cheapest()
+
+
+def judge(measured: dict[str, float], predicted: dict[str, float]) -> dict[str, Any]:
+    """The choice of a model against the best pair; `loss` is how much more it costs."""
+    chosen, best = (min(costs, key=lambda pair: costs[pair]) for costs in (predicted, measured))
+    loss = measured[chosen] / measured[best] - 1
+    return {
+        "chosen": chosen,
+        "loss": loss,
+        "is_best": chosen == best,
+        "is_as_good": loss <= TIE,
+        "predicted": predicted,
+    }
+
+
+def summary(judged: list[dict[str, Any]]) -> dict[str, Any]:
+    """How often the choice was the best pair, or one that costs as much, and what the worst choice costs."""
+    return {
+        "workloads": len(judged),
+        "best": sum(each["is_best"] for each in judged),
+        "as_good": sum(each["is_as_good"] for each in judged),
+        "worst_loss": max(each["loss"] for each in judged),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workloads", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of input in a batch")
+    parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--saved", action="store_true", help="do not calibrate: the weights saved, or the reference")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/model.json"))
+    options = parser.parse_args()
+    console = Console()
+    with console.status("calibrating"):
+        calibration = None if options.saved else calibrate()
+    models = {"calibrated": machine_weights()} if calibration is None else {"calibrated": calibration.weights}
+    models |= {} if calibration is None else {"two weights": calibration.plain}
+    models |= {"paper": cost.KANG_WEIGHTS}
+    table = Table(
+        "windows", "rates", "matches", "predicate", "best", *models, title="Chosen, and how much more it costs"
+    )
+    rows: list[dict[str, Any]] = []
+    joins = workloads(options.workloads, options.seed)
+    for i, join in enumerate(joins, 1):
+        with console.status(f"workload {i} of {len(joins)}"):
+            measured = measure(join, options.seconds, options.batches)
+        judged = {name: judge(measured, join.estimates(weights)) for name, weights in models.items()}
+        rows.append({"join": asdict(join), "matches": join.matches, "measured": measured, "models": judged})
+        table.add_row(*_described(join), min(measured, key=lambda pair: measured[pair]), *map(_choice, judged.values()))
+    console.print(table)
+    totals = {name: summary([row["models"][name] for row in rows]) for name in models}
+    for name, total in totals.items():
+        console.print(
+            f"{name}: best in {total['best']}, as good as the best (within {TIE:.0%}) in {total['as_good']} of "
+            f"{total['workloads']}; at worst {total['worst_loss']:.1%} dearer"
+        )
+    ours = totals["calibrated"]
+    met = ours["as_good"] >= TARGET_SHARE * len(rows) and ours["worst_loss"] <= TARGET_LOSS
+    console.print(
+        f"target, {TARGET_SHARE:.0%} and at most {TARGET_LOSS:.0%} dearer:", "met" if met else "[red]missed[/red]"
+    )
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    result = {
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "weights": {name: cost.weights_content(weights) for name, weights in models.items()},
+        "totals": totals,
+        "met": met,
+        "workloads": rows,
+    }
+    options.out.write_text(json.dumps(result, indent=1))
+
+
+def _described(join: WindowJoin) -> tuple[str, ...]:
+    return (
+        "{:,} and {:,}".format(*join.windows),
+        "{:,.1f} and {:,.1f}".format(*join.rates),
+        "{:.2g} and {:.2g}".format(*join.matches),
+        join.predicate,
+    )
+
+
+def _choice(judged: dict[str, Any]) -> str:
+    colour = "green" if judged["is_best"] else "yellow" if judged["is_as_good"] else "red"
+    return f"[{colour}]{judged['chosen']}[/{colour}] {judged['loss']:+.1%}"
+
+
+if __name__ == "__main__":
+    main()
