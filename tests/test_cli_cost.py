@@ -147,7 +147,7 @@ def test_plan_as_tables() -> None:
     assert len(lines_with(outcome, "results per second", "108,000,000")) == 1
     assert len(lines_with(outcome, "cores needed", "26")) == 1
     assert len(lines_with(outcome, "load of the cores at hand", "3%")) == 1
-    assert len(lines_with(outcome, "buckets", "16 of 9.1 MiB")) == 1
+    assert len(lines_with(outcome, "buckets", "32 of 4.6 MiB")) == 1
 
 
 @pytest.mark.parametrize(

@@ -61,19 +61,12 @@ def _weights_table(calibration: "Calibration") -> Table:
     """P and I by the method of the paper, beside the paper's."""
     saturated = {(line.setting.structure, line.setting.work): line for line in calibration.usual_lines}
     table = Table("structure", title="Seconds of CPU per 60 s of input, for one tuple touched per second")
-    for name in ("P", "I"):
-        for title in (name, f"{name} of the paper", "faster by"):
-            table.add_column(title, justify="right")
-    for title in ("searches/s at most", "updates/s at most"):
+    for title in ("P", "paper", "I", "paper", "searches/s", "updates/s"):
         table.add_column(title, justify="right")
     for letter, name in cost.STRUCTURES.items():
         here, paper = calibration.plain.of(letter), cost.KANG_WEIGHTS.of(letter)
-        numbers = [
-            shown
-            for ours, theirs in ((here.P, paper.P), (here.I, paper.I))
-            for shown in (f"{ours:.2g}", f"{theirs:.2g}", f"{theirs / ours:,.0f}")
-        ]
-        rates = [f"{saturated[letter, work].saturation_rate:,.0f}" for work in ("search", "update")]
+        numbers = [f"{number:.1e}" for number in (here.P, paper.P, here.I, paper.I)]
+        rates = [f"{saturated[letter, work].saturation_rate / 1e6:.1f} M" for work in ("search", "update")]
         table.add_row(f"{letter} {name}", *numbers, *rates)
     return table
 
@@ -81,12 +74,12 @@ def _weights_table(calibration: "Calibration") -> Table:
 def _fitted_table(weights: cost.Weights) -> Table:
     """What is saved: fitted to windows of several sizes, with fixed costs."""
     title = f"Fitted to windows of several sizes; the join around a tuple costs {weights.loop:.2g}"
-    table = Table("structure", "predicate", title=title)
-    for column in ("P", "fixed", "each match", "I", "fixed"):
+    table = Table("structure", "for", title=title)
+    for column in ("P", "fixed", "per match", "I", "fixed"):
         table.add_column(column, justify="right")
     for predicate, shown in (("=", "NHBT"), ("band", "NBT")):
         for letter in shown:
             each = weights.serving(predicate).of(letter)
             numbers = (each.P, each.search, each.match or 0.0, each.I, each.update)
-            table.add_row(f"{letter} {cost.STRUCTURES[letter]}", predicate, *(f"{number:.2g}" for number in numbers))
+            table.add_row(f"{letter} {cost.STRUCTURES[letter]}", predicate, *(f"{number:.1e}" for number in numbers))
     return table

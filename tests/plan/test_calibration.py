@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import punctuated.cli_calibrate as command
-from punctuated.cli_cost import cost_app
+from punctuated.cli import app
 from punctuated.errors import CostError
 from punctuated.join.window_index import WindowIndexes
 from punctuated.kernels.measure_window import Keys, search_window, slide_window
@@ -293,10 +293,10 @@ def test_the_command_saves_and_shows(
     calibration: Calibration, settings_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calibrating, "calibrate", lambda progress=None: calibration)
-    outcome = CliRunner().invoke(cost_app, ["calibrate"])
+    outcome = CliRunner().invoke(app, ["cost", "calibrate"])
     assert outcome.exit_code == 0, outcome.output
     assert cost.load_weights() == calibration.weights
-    for words in ("P of the paper", "0.00055", "nested loops", str(settings_folder)):
+    for words in ("paper", "5.5e-04", "nested loops", str(settings_folder)):
         assert words in outcome.stdout
     assert command.calibrate_machine.__doc__ is not None
 
@@ -304,7 +304,7 @@ def test_the_command_saves_and_shows(
 def test_the_command_as_json(calibration: Calibration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrating, "calibrate", lambda progress=None: calibration)
     path = tmp_path / "mine.json"
-    outcome = CliRunner().invoke(cost_app, ["calibrate", "--json", "--out", str(path)])
+    outcome = CliRunner().invoke(app, ["cost", "calibrate", "--json", "--out", str(path)])
     content = json.loads(outcome.stdout)
     assert content["path"] == str(path) and cost.load_weights(path) == calibration.weights
     assert cost.calibrated_weights() is None
