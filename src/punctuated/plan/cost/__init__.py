@@ -41,6 +41,7 @@ from punctuated.plan.cost.weights import (
     weights_content,
     weights_path,
 )
+from punctuated.plan.estimate import purge_probability, pwjoin_state, window_state
 
 __all__ = [
     "ALL_PAIRS",
@@ -78,6 +79,8 @@ __all__ = [
     "output_rate_of_left_window",
     "output_rate_of_split",
     "probe_cost",
+    "purge_probability",
+    "pwjoin_state",
     "save_weights",
     "selectivity",
     "split_resources",
@@ -87,4 +90,5 @@ __all__ = [
     "unit_time_cost",
     "weights_content",
     "weights_path",
+    "window_state",
 ]
