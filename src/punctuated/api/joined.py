@@ -27,7 +27,7 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy, check_grouping
 from punctuated.join.output import REJECTED_SCHEMA, BatchResult, punctuation_schema
 from punctuated.join.pairing import check_structures, served_predicate
-from punctuated.join.range_predicate import split_predicate
+from punctuated.join.range_predicate import RangePredicate, split_predicate
 from punctuated.join.where import WherePredicate
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import Propagation, choose_algorithm, pair
@@ -296,8 +296,7 @@ class Join:
         """The plan, and what to expect of it."""
         where = None if self._where is None else repr(self._where)
         statistics = [self._statistics(side) for side in Side]
-        ranged, _ = split_predicate(self._where, self._schemas)
-        return explain(self._spec, statistics, where, describe_candidates(self._spec, ranged, statistics))
+        return explain(self._spec, statistics, where, describe_candidates(self._spec, self._ranged, statistics))
 
     @property
     def time_type(self) -> pa.DataType:
@@ -328,7 +327,7 @@ class Join:
             self._types,
             where=where,
             ranged=ranged,
-            chooser=structure_chooser(self._spec, ranged) if self._spec.adaptive else None,
+            chooser=structure_chooser(self._spec, self._ranged) if self._spec.adaptive else None,
             allocate=None if self._spec.shed is None else shed_allocation(self._spec.shed, estimates=with_chances),
             with_chances=with_chances,
             with_times=with_times,
@@ -337,9 +336,13 @@ class Join:
 
     def _best_structures(self) -> str:
         """To begin with: tables are known before they run."""
-        ranged, _ = split_predicate(self._where, self._schemas)
         seen = expected(self._spec, [self._statistics(side) for side in Side])
-        return structure_chooser(self._spec, ranged).candidates(seen)[0].pair
+        return structure_chooser(self._spec, self._ranged).candidates(seen)[0].pair
+
+    @cached_property
+    def _ranged(self) -> RangePredicate | None:
+        """The part of `where` that a tree could serve."""
+        return split_predicate(self._where, self._schemas)[0]
 
     def _default_step(self) -> int | None:
         times = [self._bounds(side) for side in Side]

@@ -35,8 +35,10 @@ class Pairing:
 
     def keys(self, side: Side, rows: pa.Table) -> tuple[Ints, Ints, Ints, Mask]:
         """Groups, lower and upper ends, and which keys are not null. An interval that is empty matches nothing."""
-        group, valid = self.codec.encode([rows[name] for name in self.spec.streams[side].key])
-        if self.codec.types == ():
+        key = self.spec.streams[side].key
+        if key:
+            group, valid = self.codec.encode([rows[name] for name in key])
+        else:
             group, valid = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
         if self.ranged is None:
             point = np.zeros(len(rows), np.int64)
