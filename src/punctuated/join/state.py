@@ -304,7 +304,8 @@ class JoinState:
         for side in Side:
             follow_move(self.arrays, int(side), moved)
             count = int(self.sides["n_deadlines"][side])
-            self.arrays.deadlines[side, :count].sort(order=["time", "order"])  # a sorted array is a heap
+            timers = self.arrays.deadlines[side, :count]
+            timers[:] = timers[np.lexsort((timers["order"], timers["time"]))]  # a sorted array is a heap
 
     def _move_indices(self, moved: lay.Indices) -> None:
         n_queued, n_done = int(self.common["n_queued"][0]), int(self.common["n_done"][0])

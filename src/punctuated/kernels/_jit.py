@@ -62,8 +62,12 @@ def in_place(function: F) -> F:
 
 
 def part(function: F) -> F:
-    """Compile a function that only kernels call: in place, and without the wrapper for Python, slow to compile."""
-    return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    """Compile a function that only kernels call: in place, and without the wrapper for Python, slow to compile.
+
+    Numba hands `forceinline` on to callees that do not say anything else, and loops of many pages run at a speed that
+    depends on where they happen to be loaded (docs/decisions/009).
+    """
+    return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False)
 
 
 def inlined(function: F) -> F:

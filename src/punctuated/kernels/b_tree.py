@@ -81,7 +81,7 @@ def split_upwards(index: WindowIndex, side: int, node: int, level: int) -> None:
         level -= 1
 
 
-@part
+@inlined
 def insert_into_b_tree(index: WindowIndex, side: int, place: int) -> None:
     """Enter a stored tuple."""
     ours = index.sides[side]
@@ -94,7 +94,7 @@ def insert_into_b_tree(index: WindowIndex, side: int, place: int) -> None:
         split_upwards(index, side, leaf, ours.height - 2)
 
 
-@part
+@inlined
 def remove_from_b_tree(index: WindowIndex, side: int, place: int) -> None:
     """Take out a tuple whose key is still at its place."""
     leaf = find_leaf(index, side, place)
@@ -106,7 +106,7 @@ def remove_from_b_tree(index: WindowIndex, side: int, place: int) -> None:
         fill_upwards(index, side, leaf)
 
 
-@part
+@inlined
 def collect_from_b_tree(index: WindowIndex, side: int, group: int, low: int, high: int, found: Indices) -> int:
     """Places of the matches, in the order of the tree."""
     node = index.sides[side].root

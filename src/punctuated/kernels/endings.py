@@ -1,6 +1,6 @@
 """Endings: a stream says that a value is over. When that takes effect, and what it purges (PW-25 … PW-27)."""
 
-from punctuated.kernels._jit import part
+from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.hash_index import find_run
 from punctuated.kernels.heap import due_at, pop_timer, push_timer
 from punctuated.kernels.layout import (
@@ -32,7 +32,7 @@ def purge_queue(state: State) -> None:
     common.n_queued = 0
 
 
-@part
+@inlined
 def purge_for_ending(state: State, side: int, index: int) -> None:
     """An ending of `side` has taken effect: forget the other's tuples, now or with others to come (PJ-07)."""
     common = state.common[0]
@@ -48,7 +48,7 @@ def purge_for_ending(state: State, side: int, index: int) -> None:
         purge_queue(state)
 
 
-@part
+@inlined
 def take_effect(state: State, side: int, index: int) -> None:
     """From now on the side is known to bring no tuple of this value any more."""
     state.values[index].flags |= EFFECT << side
@@ -68,7 +68,7 @@ def archive_again(state: State, index: int) -> None:
     common.n_done += 1
 
 
-@part
+@inlined
 def note_ending(state: State, side: int, index: int, ts: int) -> bool:
     """Remember that the side ended a value at `ts`; false if that says nothing new (XD-13: repeating is harmless)."""
     value, ending = state.values[index], state.endings[index]

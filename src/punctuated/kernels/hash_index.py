@@ -39,7 +39,7 @@ def find_value(state: State, code: int) -> int:
         slot = (slot + 1) & mask
 
 
-@part
+@inlined
 def place_value(common: Records, slots: Indices, code: int, value: int) -> None:
     """Enter an I-Node into the index; the code must not be there yet."""
     mask = slots.size - 1

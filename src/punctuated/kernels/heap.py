@@ -1,16 +1,16 @@
 """A binary heap of timers in a record array: what happens when a watermark gets there. Ties go by order of setting."""
 
-from punctuated.kernels._jit import part
+from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.layout import FOREVER, Records, State
 
 
-@part
+@inlined
 def _before(heap: Records, i: int, j: int) -> bool:
     a, b = heap[i], heap[j]
     return bool(a.time < b.time or (a.time == b.time and a.order < b.order))
 
 
-@part
+@inlined
 def _swap(heap: Records, i: int, j: int) -> None:
     a, b = heap[i], heap[j]
     a.time, b.time = b.time, a.time
@@ -51,7 +51,7 @@ def pop_timer(heap: Records, n: int) -> int:
         parent = child
 
 
-@part
+@inlined
 def due_at(state: State, side: int, time: int) -> int:
     """The moment of the batch's clock at which the side's watermark gets to `time`; FOREVER if not in this batch."""
     ours = state.sides[side]

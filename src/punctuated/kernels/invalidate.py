@@ -58,11 +58,11 @@ def advance(state: State, side: int) -> None:
         return
     ours.watermark = watermark
     invalidate(state, 1 - side, watermark)
-    if other.n_deadlines:
+    if other.n_deadlines and state.deadlines[1 - side][0].time < watermark:
         meet_deadlines(state, 1 - side)
 
 
-@part
+@inlined
 def evict_first(state: State, side: int, index: int, ts: int) -> None:
     """A count window lets go of the oldest tuple of a value, perhaps the last one of an ended value."""
     value = state.values[index]
@@ -78,7 +78,7 @@ def evict_first(state: State, side: int, index: int, ts: int) -> None:
         punctuate_output(state, index, max(ended_ts(state, side, index), last, ts), EARLY)
 
 
-@part
+@inlined
 def evict(state: State, side: int, index: int, ts: int) -> None:
     """Keep a count window to its size after a tuple at `ts` has been accepted; `index` is its value, or NONE."""
     ours = state.sides[side]

@@ -53,7 +53,7 @@ def count_overlaps(index: WindowIndex, first: int, last: int, low: int, high: in
     return n
 
 
-@part
+@inlined
 def scan_buffer(index: WindowIndex, first: int, last: int, group: int, low: int, high: int, found: Indices) -> int:
     """Places of the matches among the slots [first, last). Most blocks hold none, and are left at the first look."""
     n = 0

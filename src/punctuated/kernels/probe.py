@@ -1,6 +1,6 @@
 """Probe: a new tuple meets the stored tuples of its value on the other side (PW-24)."""
 
-from punctuated.kernels._jit import inlined, part
+from punctuated.kernels._jit import inlined
 from punctuated.kernels.layout import DEAD, MATCHED, NONE, State
 
 
@@ -37,7 +37,7 @@ def probe_pairs(state: State, side: int, index: int, ts: int, row: int) -> bool:
     return bool(n > first)
 
 
-@part
+@inlined
 def emit_first(state: State, side: int, row: int, other_row: int) -> None:
     """The first match of a tuple, all that a semi join asks for."""
     common = state.common[0]
@@ -47,7 +47,7 @@ def emit_first(state: State, side: int, row: int, other_row: int) -> None:
     common.results += 1
 
 
-@part
+@inlined
 def find_first(state: State, side: int, index: int, ts: int, row: int) -> bool:
     """A left tuple of a semi or anti join looks for one match."""
     position = state.values[index].head[1 - side]
@@ -60,7 +60,7 @@ def find_first(state: State, side: int, index: int, ts: int, row: int) -> bool:
     return False
 
 
-@part
+@inlined
 def consume_matches(state: State, side: int, index: int, ts: int, row: int) -> bool:
     """A right tuple of a semi or anti join matches left tuples, which are thereby settled and forgotten."""
     other, value = state.sides[1 - side], state.values[index]

@@ -5,7 +5,7 @@ heap of deadlines stands in its place: it stays right when tuples arrive out of 
 stored, and when a promise was broken (XD-08 … XD-10).
 """
 
-from punctuated.kernels._jit import part
+from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.heap import due_at, pop_timer, push_timer
 from punctuated.kernels.layout import (
     BOTH,
@@ -25,13 +25,13 @@ from punctuated.kernels.layout import (
 from punctuated.kernels.purge import ended_ts, has_stored, purge_value
 
 
-@part
+@inlined
 def has_ended(state: State, side: int, index: int) -> bool:
     """Whether the side has ended a value, with effect."""
     return bool(state.values[index].flags & (EFFECT << side) or state.sides[side].end_ts != FOREVER)
 
 
-@part
+@inlined
 def awaits_output(state: State, side: int, index: int) -> bool:
     """Whether the side has ended a value by name, with effect, and the output has not been told yet."""
     flags = state.values[index].flags
@@ -66,7 +66,7 @@ def punctuate_output(state: State, index: int, ts: int, reason: int) -> None:
     common.punctuations_out += 1
 
 
-@part
+@inlined
 def propagate(state: State, side: int, index: int) -> None:
     """Punctuate the output for a value that `side` has ended with effect, if a rule allows it by now."""
     if not state.common[0].propagates or state.values[index].flags & OUT:
@@ -81,7 +81,7 @@ def propagate(state: State, side: int, index: int) -> None:
         propagate_early(state, side, index, ts)
 
 
-@part
+@inlined
 def propagate_early(state: State, side: int, index: int, ts: int) -> None:
     """By Theorem 4.1 the value is over once its last tuple is gone, which may be now (XD-09) or at a deadline."""
     ours, other = state.sides[side], state.sides[1 - side]
@@ -97,7 +97,7 @@ def propagate_early(state: State, side: int, index: int, ts: int) -> None:
         punctuate_output(state, index, ts if ours.watermark > gone else max(ts, gone + 1), EARLY)
 
 
-@part
+@inlined
 def set_deadline(state: State, side: int, index: int, time: int) -> None:
     """Look at an ended value again when the other watermark is beyond `time`."""
     common, ours = state.common[0], state.sides[side]

@@ -4,7 +4,7 @@ from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, MATCHED, NONE, State
 
 
-@part
+@inlined
 def emit_unmatched(state: State, side: int, row: int, ts: int) -> None:
     """An unmatched tuple of a preserved side comes out."""
     common = state.common[0]
@@ -23,7 +23,7 @@ def forget_tuple(state: State, side: int, position: int, ts: int) -> None:
         emit_unmatched(state, side, node.row, max(ts, node.ts))
 
 
-@part
+@inlined
 def ended_ts(state: State, side: int, index: int) -> int:
     """The time of the punctuation by which the side ended a value; the end of the stream ends all that is left."""
     if state.values[index].flags & (EFFECT << side):
@@ -31,7 +31,7 @@ def ended_ts(state: State, side: int, index: int) -> int:
     return int(state.sides[side].end_ts)
 
 
-@part
+@inlined
 def window_proof(state: State, side: int, position: int) -> int:
     """When a tuple out of its window was proved to match nothing: an ending that has not purged yet may be first."""
     node = state.nodes[position]

@@ -64,7 +64,7 @@ def insert_into_full(index: WindowIndex, side: int, node: int, slot: int, place:
     add_leaf(index, side, parent, is_left, homeless)
 
 
-@part
+@inlined
 def insert_into_t_tree(index: WindowIndex, side: int, place: int) -> None:
     """Enter a stored tuple."""
     ours = index.sides[side]
@@ -80,7 +80,7 @@ def insert_into_t_tree(index: WindowIndex, side: int, place: int) -> None:
         insert_into_full(index, side, node, slot, place)
 
 
-@part
+@inlined
 def remove_from_t_tree(index: WindowIndex, side: int, place: int) -> None:
     """Take out a tuple whose key is still at its place."""
     node = find_bounding(index, side, place)
@@ -107,7 +107,7 @@ def next_node(index: WindowIndex, node: int) -> int:
     return above
 
 
-@part
+@inlined
 def collect_from_t_tree(index: WindowIndex, side: int, group: int, low: int, high: int, found: Indices) -> int:
     """Places of the matches, in the order of the tree."""
     below, node, slot, n = int(index.sides[side].root), NONE, 0, 0

@@ -51,7 +51,7 @@ def write_entry(index: WindowIndex, node: int, slot: int, place: int) -> None:
     index.entries.place[node, slot] = place
 
 
-@part
+@inlined
 def open_slot(entries: Entries, node: int, slot: int, count: int) -> None:
     """Move the entries from `slot` on by one."""
     row = np.uint64(node)
@@ -63,7 +63,7 @@ def open_slot(entries: Entries, node: int, slot: int, count: int) -> None:
         entries.place[row, np.uint64(i)] = entries.place[row, np.uint64(i - 1)]
 
 
-@part
+@inlined
 def close_slot(entries: Entries, node: int, slot: int, count: int) -> None:
     """Move the entries behind `slot` back by one."""
     row = np.uint64(node)
