@@ -75,11 +75,11 @@ def _fitted_table(weights: cost.Weights) -> Table:
     """What is saved: fitted to windows of several sizes, with fixed costs."""
     title = f"Fitted to windows of several sizes; the join around a tuple costs {weights.loop:.2g}"
     table = Table("structure", "for", title=title)
-    for column in ("P", "fixed", "per match", "I", "fixed"):
+    for column in ("P", "fixed", "per doubling", "per match", "I", "fixed"):
         table.add_column(column, justify="right")
     for predicate, shown in (("=", "NHBT"), ("band", "NBT")):
         for letter in shown:
             each = weights.serving(predicate).of(letter)
-            numbers = (each.P, each.search, each.match or 0.0, each.I, each.update)
+            numbers = (each.P, each.search, each.doubling, each.match or 0.0, each.I, each.update)
             table.add_row(f"{letter} {cost.STRUCTURES[letter]}", predicate, *(f"{number:.1e}" for number in numbers))
     return table

@@ -15,7 +15,7 @@ from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, report
 from punctuated.experiments.tables_engine import TABLES
 from punctuated.plan import cost
-from punctuated.plan.cost.sliding_window import SlidingWindow
+from punctuated.plan.cost.timed_join import TimedJoin
 
 WINDOW = 5000
 SIZES = (2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 100)
@@ -29,17 +29,17 @@ def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = T
     n = max(200, round(SEARCHES * scale))
     points = []
     for i, size in enumerate(SIZES):
-        window = SlidingWindow("H", WINDOW, bucket_size=size)
+        join = TimedJoin("NH", WINDOW, bucket_size=size)
         points.append(
             {
                 "size": size,
-                "tuples_per_bucket": window.tuples_per_bucket,
-                "bytes": window.bytes_per_tuple,
-                "search_ns": min(window.search(n) for _ in range(REPEATS)) / n * 1e9,
+                "tuples_per_bucket": join.tuples_per_bucket,
+                "bytes": join.bytes_per_tuple,
+                "search_ns": min(join.search(n) for _ in range(REPEATS)) / n * 1e9,
             }
         )
         report(progress, (i + 1) / (len(SIZES) + 1))
-    memory = {structure: SlidingWindow(structure, WINDOW).bytes_per_tuple for structure in cost.STRUCTURES}
+    memory = {structure: TimedJoin(f"N{structure}", WINDOW).bytes_per_tuple for structure in cost.STRUCTURES}
     report(progress, 1.0)
     two = [(each.before, each.after) for each in cost.crossovers((WINDOW, WINDOW), bucket_size=2)]
     return {

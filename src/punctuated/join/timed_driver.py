@@ -1,10 +1,12 @@
-"""A driver with a stopwatch: what a join costs without its surroundings."""
+"""A driver with a stopwatch: what a join costs without its surroundings, or one step of it without the others."""
 
 from time import thread_time
 
 from punctuated.join.driver import JoinDriver
 from punctuated.join.intake import Intake
 from punctuated.kernels.layout import Indices
+from punctuated.model.batch import StreamBatch
+from punctuated.model.side import Side
 
 
 class TimedDriver(JoinDriver):
@@ -14,6 +16,12 @@ class TimedDriver(JoinDriver):
     """
 
     loop_s = 0.0
+    left_out = (0, 0)  # what tuples of either side do not do: NO_PROBE, NO_STORE
+
+    def _take_in(self, side: Side, batch: StreamBatch) -> Intake:
+        intake = super()._take_in(side, batch)
+        intake.objects.status[:] |= self.left_out[side]
+        return intake
 
     def _run(self, order: Indices, at: int, stop: int, intakes: tuple[Intake, Intake]) -> int:
         start = thread_time()

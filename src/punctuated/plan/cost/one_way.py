@@ -4,6 +4,8 @@ A structure on window B serves the direction A → B: A's rate is the `probe_rat
 are in the unit of the weights, see `weights`.
 """
 
+import math
+
 from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE, amount, check_bucket_size, check_node_size
 from punctuated.plan.cost.touched import tuples_probed, tuples_updated
 from punctuated.plan.cost.weights import KANG_WEIGHTS, Weights
@@ -38,7 +40,8 @@ def probe_cost(
     weight = weights.of(structure)
     in_tree = matches if weight.match is None else 0
     touched = tuples_probed(structure, window, bucket_size, node_size, in_tree, weights.ceilings)
-    return weight.search + touched * weight.P + matches * (weight.match or 0.0)
+    in_window = weight.search + weight.doubling * math.log2(max(1.0, window))
+    return in_window + touched * weight.P + matches * (weight.match or 0.0)
 
 
 def insert_cost(structure: str, window: float, *, weights: Weights = KANG_WEIGHTS, node_size: int = NODE_SIZE) -> float:

@@ -22,7 +22,8 @@ class Weight:
     """Costs of touching one tuple of a structure: `P` in a search, `I` in an update (P_d and I_d of Table 1).
 
     The others are not in the paper, whose formulas they leave as they are: what a search and an update cost whatever
-    they touch, and what each match adds to a search (None: in a tree it is one more tuple touched, elsewhere nothing).
+    they touch, what each match adds to a search (None: in a tree it is one more tuple touched, elsewhere nothing), and
+    what each doubling of the window adds to it.
     """
 
     P: float
@@ -30,12 +31,14 @@ class Weight:
     search: float = 0.0
     update: float = 0.0
     match: float | None = None
+    doubling: float = 0.0
 
     def __post_init__(self) -> None:
         positive(self.P, "P")
         positive(self.I, "I")
         amount(self.search, "search")
         amount(self.update, "update")
+        amount(self.doubling, "doubling")
         if self.match is not None:
             amount(self.match, "match")
 

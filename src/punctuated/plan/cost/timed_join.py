@@ -1,0 +1,109 @@
+"""A join to be measured as a whole or in one direction, where one stream searches and the other updates (KN-18)."""
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.pairing import served_predicate
+from punctuated.join.timed_driver import TimedDriver
+from punctuated.kernels.layout import NO_PROBE, NO_STORE
+from punctuated.model.algorithm import pair
+from punctuated.model.batch import StreamBatch
+from punctuated.model.predicate import band
+from punctuated.model.side import RIGHT
+from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.window import CountWindow
+from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
+
+_SCHEMA = pa.schema([("value", pa.int64()), ("ts", pa.int64())])
+_VALUES = 2**40  # that are searched by ranges, so many that hardly two are equal
+_TURNS = 2  # how often all tuples are exchanged before anything is measured
+
+
+class TimedJoin:
+    """Two full windows, their structures in the shape that they have after many tuples have come and gone.
+
+    The predicate is `=`, or `band` for values that are near. Times are those of the loop, in seconds of CPU.
+    """
+
+    def __init__(
+        self,
+        structures: str,
+        window: int,
+        *,
+        predicate: str = "=",
+        matches: float = 0.1,
+        bucket_size: int = BUCKET_SIZE,
+        node_size: int = NODE_SIZE,
+    ) -> None:
+        """`matches` is the expected number of them in a search."""
+        equal = predicate == "="
+        self._values = max(1, round(window / matches)) if equal else _VALUES
+        reach = round(_VALUES * matches / window / 2)
+        where = None if equal else band("value", -reach, reach)
+        left, right = (
+            StreamSpec(
+                name=name,
+                columns=tuple(_SCHEMA.names),
+                key=("value",) if equal else (),
+                time="ts",
+                window=CountWindow(window),
+            )
+            for name in ("left", "right")
+        )
+        spec = JoinSpec(left, right, algorithm=pair(structures), bucket_size=bucket_size, node_size=node_size)
+        schemas = _SCHEMA, _SCHEMA
+        ranged, _ = served_predicate(spec, where, schemas)
+        self._driver = TimedDriver(spec, schemas, [pa.int64()] if equal else [], ranged=ranged)
+        self._driver.discard_output()
+        self._rng, self._now = np.random.default_rng(window), 0
+        for _ in range(1 + _TURNS):
+            self._run(window, window, NO_PROBE, NO_PROBE)
+
+    def both(self, n: int) -> float:
+        """So many tuples of either stream, which search and are stored."""
+        return self._run(n, n)
+
+    def idle(self, n: int) -> float:
+        """So many tuples that neither search nor are stored."""
+        return self._run(n, 0, left=NO_PROBE | NO_STORE)
+
+    def search(self, n: int) -> float:
+        """So many searches of the right window, and nothing else."""
+        return self._run(n, 0, left=NO_STORE)
+
+    def update(self, n: int) -> float:
+        """So many insertions into the right window, each with the removal of the oldest tuple, and nothing else."""
+        return self._run(0, n, right=NO_PROBE)
+
+    @property
+    def stored(self) -> tuple[int, int]:
+        """Tuples in the windows."""
+        left, right = self._driver.state.sides["live"].tolist()
+        return left, right
+
+    @property
+    def results(self) -> int:
+        """Pairs found so far."""
+        return int(self._driver.state.common["results"][0])
+
+    @property
+    def tuples_per_bucket(self) -> float:
+        """Of the right window's hash buckets, which come in powers of two, so that it is below what was asked for."""
+        return self.stored[RIGHT] / max(1, int(self._driver.state.indexes.arrays.sides["n_buckets"][RIGHT]))
+
+    @property
+    def bytes_per_tuple(self) -> float:
+        """Keys, buckets and nodes of the right window; room to spare is not counted."""
+        return self._driver.state.indexes.bytes_in_use(RIGHT) / self.stored[RIGHT]
+
+    def _run(self, n_left: int, n_right: int, left: int = 0, right: int = 0) -> float:
+        """The CPU time of a batch; `left` and `right` are steps that the tuples of a stream leave out."""
+        before, self._driver.left_out = self._driver.loop_s, (left, right)
+        batches = [StreamBatch(self._tuples(n)) for n in (n_left, n_right)]
+        self._now += max(n_left, n_right)
+        self._driver.process(*batches)
+        return self._driver.loop_s - before
+
+    def _tuples(self, n: int) -> pa.Table:
+        values = self._rng.integers(0, self._values, n)
+        return pa.table([values, np.arange(self._now, self._now + n)], schema=_SCHEMA)
