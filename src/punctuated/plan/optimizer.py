@@ -1,5 +1,6 @@
 """The optimizer: which structures the windows of a running join should have (KN-32, KN-38)."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,11 +10,12 @@ from punctuated.model.algorithm import PWJOIN
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec
 from punctuated.plan.cost import Candidate, Weights, candidates
-from punctuated.plan.cost.calibration import machine_weights
+from punctuated.plan.cost.calibration import BATCH_S, machine_weights
 from punctuated.plan.explain import StreamStatistics, expected_state
 
-# Of a tuple in the index that both windows share, whole: `make bench-core` and docs/decisions/008.
-VALUE_INDEX_S = 90e-9
+# Seconds of CPU of a tuple in the index of values that both windows share, what it costs more if its value is not there
+# yet, and what each match costs, as measured for docs/decisions/008.
+_TUPLE_S, _NEW_VALUE_S, _MATCH_S = 46e-9, 50e-9, 3e-9
 _GAIN = 0.2  # of the cost that a change must save: rebuilding a structure is not free, and rates waver
 
 
@@ -50,7 +52,26 @@ class StructureChooser:
 def expected(spec: JoinSpec, statistics: Sequence[StreamStatistics]) -> Observation:
     """What is to be expected of streams with such statistics."""
     windows = expected_state(spec, LEFT, statistics), expected_state(spec, RIGHT, statistics)
-    return Observation((statistics[LEFT].rate, statistics[RIGHT].rate), windows)
+    rates = statistics[LEFT].rate, statistics[RIGHT].rate
+    if not spec.left.key:
+        return Observation(rates, windows)
+    n_values = _n_values(statistics)
+    return Observation(rates, windows, (windows[LEFT] / n_values, windows[RIGHT] / n_values))
+
+
+def value_index_cost(seen: Observation, n_values: float) -> float:
+    """What the index of values costs, in the unit of the model, if tuples have one of so many values, evenly.
+
+    The fewer tuples of a value there are in both windows, the more often one comes when there is none.
+    """
+    (left, right), (in_left, in_right) = seen.rates, seen.matches
+    new = math.exp(-sum(seen.windows) / n_values)
+    tuples = (left + right) * (_TUPLE_S + new * _NEW_VALUE_S)
+    return BATCH_S * (tuples + (left * in_right + right * in_left) * _MATCH_S)
+
+
+def _n_values(statistics: Sequence[StreamStatistics]) -> int:
+    return max(1, *(each.distinct_values for each in statistics))
 
 
 def describe_candidates(
@@ -67,7 +88,7 @@ def describe_candidates(
     seen = expected(spec, statistics)
     costs = {each.pair: each.cost for each in chooser.candidates(seen)}
     if spec.left.key:
-        costs["index of values"] = 60 * VALUE_INDEX_S * sum(seen.rates)
+        costs["index of values"] = value_index_cost(seen, _n_values(statistics))
     ordered = sorted(costs.items(), key=lambda each: each[1])
     shown = ", ".join(f"{name} {cost:.3g}" for name, cost in ordered)
     return [f"  candidates, in seconds of CPU per minute: {shown}"]
