@@ -20,6 +20,7 @@ _SMALLEST = 1024
 _PAIRS = 1 << 18
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
 _RUNS_PER_VALUE = 16  # archiving copies all runs: the longer they are, the more values it must be worth
+_COLLECTIONS = 4  # of values at most, while as many objects come as the timers have room for
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
 _BYTES_PER_KEY = 4 * 8 + 4  # what a structure keeps of each tuple beside its nodes and buckets
 SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
@@ -292,7 +293,8 @@ class JoinState:
         """Forget values that nothing needs any more, and make room for new ones."""
         needed = mark_needed(self.arrays)
         n_needed = int(np.count_nonzero(needed))
-        capacity = max(_capacity(n_needed), n_needed + self.arrays.runs.size // _RUNS_PER_VALUE)
+        spare = max(self.arrays.runs.size // _RUNS_PER_VALUE, self.quota // _COLLECTIONS)
+        capacity = max(_capacity(n_needed), n_needed + spare)
         self._allow(capacity * self._bytes_per_value)
         slots = np.empty(1 << (2 * capacity).bit_length(), np.int32)
         self.common["shift"] = _shift(slots.size)
