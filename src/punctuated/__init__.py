@@ -12,7 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 from punctuated import streams
 from punctuated.api.engine import configure, register_source
-from punctuated.api.joined import Join, join
+from punctuated.api.join import join
+from punctuated.api.joined import Join
 from punctuated.api.sources import clustered, endings, rows_with, unique, when
 from punctuated.api.stream import Stream, stream
 from punctuated.errors import (

@@ -287,8 +287,6 @@ def test_bytes_in_use_follow_the_tuples() -> None:
     [
         ({"structures": ("T", "X")}, r"unknown structure 'X'; known: N \(nested loops\), H \(hash buckets\)"),
         ({"structures": "T"}, "give one for each side"),
-        ({"node_size": 1}, "node_size=1: a node of a tree holds 2 entries or more"),
-        ({"bucket_size": 0}, "bucket_size=0: a hash bucket holds 1 tuple or more"),
     ],
 )
 def test_what_cannot_be_built_is_refused(arguments: dict[str, object], advice: str) -> None:

@@ -1,228 +1,35 @@
-"""`pt.join`: two declared streams, and what comes out of joining them."""
+"""What comes out of a join over tables: results, punctuations, rejected tuples, metrics, groups."""
 
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.api.chained import is_join, reader_class
-from punctuated.api.stream import SparkStream, Stream, stream
+from punctuated.api.stream import Stream
 from punctuated.api.table_input import cast_schema, key_types, read_batches
-from punctuated.errors import (
-    ColumnError,
-    LateGroupsWarning,
-    PredicateError,
-    ShedError,
-    StreamError,
-    UnboundedStateWarning,
-)
+from punctuated.errors import LateGroupsWarning
 from punctuated.join.chain import chain_schema, chain_tables
 from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
 from punctuated.join.group_by import GroupBy, check_grouping
 from punctuated.join.output import REJECTED_SCHEMA, BatchResult, punctuation_schema
-from punctuated.join.pairing import check_structures, served_predicate
+from punctuated.join.pairing import served_predicate
 from punctuated.join.range_predicate import RangePredicate, split_predicate
-from punctuated.join.where import WherePredicate
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.algorithm import Propagation, choose_algorithm, pair
+from punctuated.model.algorithm import Propagation, pair
 from punctuated.model.predicate import Expression
-from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.size import parse_size
-from punctuated.model.spec import (
-    DEFAULT_BUCKET_SIZE,
-    DEFAULT_MAX_PUNCTUATIONS,
-    DEFAULT_NODE_SIZE,
-    JoinSpec,
-    parse_join_type,
-)
+from punctuated.model.spec import JoinSpec
 from punctuated.model.times import from_microseconds, to_microseconds
-from punctuated.model.window import Duration, parse_duration
 from punctuated.plan.allocation import shed_allocation
-from punctuated.plan.explain import StreamStatistics, explain, is_unbounded
+from punctuated.plan.explain import StreamStatistics, explain
 from punctuated.plan.optimizer import describe_candidates, expected, structure_chooser
 
-if TYPE_CHECKING:
-    from punctuated.spark.joined import SparkJoin
-
 _SAMPLES = 100  # metrics of a table are taken about this often
-
-
-def join(
-    left: "Stream | Join | SparkJoin",
-    right: "Stream | Join | SparkJoin",
-    *,
-    how: str = "inner",
-    algorithm: str = "auto",
-    where: Expression | None = None,
-    propagation: str | None = None,
-    purge_threshold: int = 1,
-    max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS,
-    bucket_memory: int | str | None = None,
-    sample_every: Duration | None = None,
-    buckets: int | None = None,
-    select: Sequence[str] | None = None,
-    shed: Shed | None = None,
-    node_size: int = DEFAULT_NODE_SIZE,
-    bucket_size: int = DEFAULT_BUCKET_SIZE,
-) -> Any:
-    """Join two streams on their keys, within their windows.
-
-    Gives a `Join` over tables, a `SparkJoin` over DataFrames; both have `results`, `punctuations`, `rejected`, `all`,
-    `explain()` and `group_by(…)`.
-
-    Args:
-        left: The left stream, from `pt.stream`, or what another `pt.join` gave.
-        right: The right stream, likewise.
-        how: "inner", "left", "right", "full", "semi" or "anti".
-        algorithm: "auto", or one of "pwjoin" (windows and punctuations), "wjoin" (windows only), "pjoin"
-            (punctuations only), "shj" (neither), or a pair of structures for the left and the right window, such as
-            "HH" or "TN": N (nested loops), H (hash buckets), B (B+tree), T (T-tree). The results are the same, what is
-            remembered and what it costs is not.
-        where: An extra predicate over both rows, such as `pt.left("bid") >= pt.right("ask")` or
-            `pt.band("price", -5, +5)`. Streams without a key are joined by it alone.
-        propagation: When the output is punctuated: "early" or "regular" for pwjoin, "regular" or "own-state" for pjoin,
-            "none" for all.
-        purge_threshold: How many punctuations are collected before a purge; 1 purges at once.
-        max_punctuations: How many punctuations are remembered; the oldest are forgotten beyond that.
-        bucket_memory: The most that one bucket may remember, in bytes or as text ("2 GiB"); the join fails before it
-            takes more. On tables there is one bucket. By default there is no limit, but on Spark
-            half of what `spark.executor.pyspark.memory` leaves to a Python worker.
-        sample_every: The step of event time at which `metrics` of tables are taken.
-        buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
-        select: The columns of the results that are wanted beside the key, by their names in the results; others are
-            never made. Every column costs time: on Spark, rows leaving the join are most of the work of many joins.
-        shed: What to leave out at random when CPU or memory does not suffice, from `pt.shed(…)`. Results are then a
-            sample, and `count`, `sum` and `mean` of groups estimates with a standard error. Inner joins only.
-        node_size: Of B+trees and T-trees on windows.
-        bucket_size: How many tuples a hash bucket of a window holds on average.
-
-    Example:
-        >>> import pyarrow as pa, punctuated as pt
-        >>> a = pa.table({"k": [1, 2], "ts": [0, 1]})
-        >>> a = pt.stream(a, key="k", time="ts", window=10, punctuations=pt.unique())
-        >>> b = pt.stream(pa.table({"k": [1, 1], "at": [2, 20]}), key="k", time="at")
-        >>> pt.join(a, b).results.to_pylist()
-        [{'k': 1, 'ts': 0, 'at': 2}]
-    """
-    left, right = _as_stream(left), _as_stream(right)
-    names = left.spec.name or "left", right.spec.name or "right"
-    if names[LEFT] == names[RIGHT]:
-        raise StreamError(f"both streams are named {names[LEFT]!r}; give them different names")
-    if len(left.spec.key) != len(right.spec.key):
-        raise ColumnError(
-            f"{names[LEFT]} has {len(left.spec.key)} key columns and {names[RIGHT]} {len(right.spec.key)}; "
-            "give both the same number"
-        )
-    spec = JoinSpec(
-        left=replace(left.spec, name=names[LEFT]),
-        right=replace(right.spec, name=names[RIGHT]),
-        how=parse_join_type(how),
-        algorithm=choose_algorithm(algorithm, propagation),
-        purge_threshold=purge_threshold,
-        max_punctuations=max_punctuations,
-        bucket_bytes=None if bucket_memory is None else parse_size(bucket_memory, "bucket_memory"),
-        selected=None if select is None else _column_names(select),
-        shed=_checked(shed),
-        node_size=node_size,
-        bucket_size=bucket_size,
-    )
-    if where is not None:
-        _check_predicate(where, (left, right), names)
-    elif not spec.left.key:
-        raise StreamError(
-            f"neither {names[LEFT]} nor {names[RIGHT]} has a key, and there is no predicate: give pt.stream key=, "
-            "or pt.join where="
-        )
-    ranged, _ = split_predicate(where, (left.schema, right.schema))
-    if algorithm == "auto" and not spec.left.key:
-        spec = replace(spec, algorithm=pair("NN" if ranged is None else "TT"), adaptive=ranged is not None)
-    check_structures(spec, ranged)
-    _warn_if_unbounded(spec)
-    step = None if sample_every is None else parse_duration(sample_every)
-    if step is not None and step <= 0:
-        raise StreamError(f"sample_every={sample_every!r} must be longer than nothing")
-    if isinstance(left, SparkStream) and isinstance(right, SparkStream):
-        return _on_spark((left, right), spec, where, buckets)
-    if isinstance(left, SparkStream) or isinstance(right, SparkStream):
-        raise StreamError("one stream is a table and the other a Spark DataFrame; make both the same")
-    if spec.shed is not None and spec.shed.trigger_us is not None:
-        raise ShedError("shed(trigger=…) is for streaming DataFrames; on tables give shed(rate=…)")
-    return Join((left, right), spec, where, step)
-
-
-def _checked(shed: Shed | None) -> Shed | None:
-    if shed is not None:
-        if not isinstance(shed, Shed):
-            raise ShedError(f"shed={shed!r}: give pt.shed(…)")
-        shed_allocation(shed)
-    return shed
-
-
-def _column_names(select: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(select, str) or not all(isinstance(name, str) for name in select):
-        raise ColumnError(f"select={select!r}: give a list of column names")
-    return tuple(select)
-
-
-def _on_spark(
-    streams: tuple[SparkStream, SparkStream], spec: JoinSpec, where: Expression | None, buckets: int | None
-) -> "SparkJoin":
-    from punctuated.spark.joined import Input, SparkJoin, choose_buckets
-    from punctuated.spark.query import Query, View
-
-    types = key_types(*streams)
-    readers = [
-        reader_class(streams[side])(
-            spec.streams[side], streams[side].pattern_column, streams[side].schema, tuple(types)
-        )
-        for side in Side
-    ]
-    inputs = [
-        Input(stream.frame, tuple((source.data, source.key, source.time) for source in stream.endings))
-        for stream in streams
-    ]
-    n_buckets = choose_buckets((inputs[LEFT], inputs[RIGHT]), readers, spec.how, buckets)
-    schemas = readers[LEFT].cast_schema, readers[RIGHT].cast_schema
-    chooser = structure_chooser(spec, split_predicate(where, schemas)[0]) if spec.adaptive else None
-    query = Query(spec, (readers[LEFT], readers[RIGHT]), where, n_buckets, View.RESULTS, chooser=chooser)
-    return SparkJoin((inputs[LEFT], inputs[RIGHT]), query)
-
-
-def _as_stream(given: Any) -> Stream:
-    if is_join(given):
-        return stream(given)
-    if not isinstance(given, Stream):
-        raise StreamError(f"pt.join takes streams made by pt.stream, or a join, not {type(given).__name__}")
-    return given
-
-
-def _check_predicate(where: Expression, streams: tuple[Stream, Stream], names: tuple[str, str]) -> None:
-    if not isinstance(where, Expression):
-        raise PredicateError(f"where={where!r} is not a predicate; build one from pt.left(…) and pt.right(…)")
-    for column in where.columns():
-        known = streams[column.side].spec.columns
-        if column.name not in known:
-            raise PredicateError(f"{names[column.side]} has no column {column.name!r}; it has: {', '.join(known)}")
-    empty = [stream.schema.empty_table() for stream in streams]
-    WherePredicate(where)(empty[LEFT], empty[RIGHT])
-
-
-def _warn_if_unbounded(spec: JoinSpec) -> None:
-    for side in Side:
-        if is_unbounded(spec, side):
-            ours, other = spec.streams[side].name, spec.streams[side.other].name
-            message = (
-                f"nothing bounds what the join remembers of {ours!r}: give it a window, "
-                f"or {other!r} punctuations, and an algorithm that uses them"
-            )
-            warnings.warn(message, UnboundedStateWarning, stacklevel=3)
 
 
 class Join:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from punctuated.join.intake import Intake
 from punctuated.join.shedding import Pair, Shares, flip_coins
+from punctuated.join.smoothing import smoothed
 from punctuated.kernels import layout as lay
 from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, RIGHT, Side
@@ -21,7 +22,6 @@ from punctuated.model.window import CountWindow, TimeWindow
 
 ID, SHARE = "\0id", "\0share"  # kept beside each stored row: which tuple it is, and the share with which it was stored
 HIDDEN = pa.schema([(ID, pa.int64()), (SHARE, pa.float64())])
-_WEIGHT_OF_NEW = 0.5  # of the last batch among all before
 
 # From rates, complete windows and a measured limit of the rate to what the resources allow.
 Allocate = Callable[[Pair, Pair, float | None], tuple[Pair, Pair]]
@@ -70,7 +70,8 @@ class ShedControl:
         measured = len(intakes[LEFT].rows) / seconds, len(intakes[RIGHT].rows) / seconds
         before = self._rates or measured
         self._newest = newest
-        self._rates = _mixed(before, measured)
+        left, right = smoothed(before, measured)
+        self._rates = left, right
         windows = self._window(LEFT, before[LEFT]), self._window(RIGHT, before[RIGHT])
         if self._pace is None:
             return Shares.of(before, windows, *self._allocate(before, windows, None))
@@ -159,8 +160,3 @@ class Pace:
     def load(self, saved: list[Any]) -> None:
         """Go on where `save` was."""
         self.limit, self.probes, self._last_us = saved
-
-
-def _mixed(before: Pair, now: Pair) -> Pair:
-    left, right = (_WEIGHT_OF_NEW * new + (1 - _WEIGHT_OF_NEW) * old for old, new in zip(before, now, strict=True))
-    return left, right

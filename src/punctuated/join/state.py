@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.join.window_index import WindowIndexes
+from punctuated.join.window_index import BYTES_PER_KEY, BYTES_PER_LINK, WindowIndexes
 from punctuated.kernels import layout as lay
 from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mark_needed
 from punctuated.kernels.window_index import lacks_room
@@ -22,7 +22,6 @@ _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and 
 _RUNS_PER_VALUE = 16  # archiving copies all runs: the longer they are, the more values it must be worth
 _COLLECTIONS = 4  # of values at most, while as many objects come as the timers have room for
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
-_BYTES_PER_KEY = 4 * 8 + 4  # what a structure keeps of each tuple beside its nodes and buckets
 SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
 
 
@@ -213,7 +212,11 @@ class JoinState:
 
     @property
     def _bytes_per_node(self) -> int:
-        return lay.NODE.itemsize + (8 if self.arrays.seq.size else 0) + (_BYTES_PER_KEY if self.paired else 0)
+        return (
+            lay.NODE.itemsize
+            + (8 if self.arrays.seq.size else 0)
+            + (BYTES_PER_KEY + BYTES_PER_LINK if self.paired else 0)
+        )
 
     @property
     def _bytes_per_value(self) -> int:

@@ -19,7 +19,8 @@ _KINDS = {"N": lay.NESTED, "H": lay.HASHED, "B": lay.BTREE, "T": lay.TTREE}
 _FEWEST_BUCKETS = _FEWEST_NODES = 16
 _SPARE = 4 / 3
 _LEVELS = 64
-_BYTES_PER_KEY = 4 * 8
+BYTES_PER_KEY = 4 * 8  # of each tuple, whatever its structure
+BYTES_PER_LINK = 4  # in a hash bucket
 
 Places = npt.NDArray[np.integer[Any]]
 
@@ -39,10 +40,7 @@ class WindowIndexes:
         bucket_size: int = DEFAULT_BUCKET_SIZE,
         capacity: int = 0,
     ) -> None:
-        if node_size < 2:
-            raise AlgorithmError(f"node_size={node_size}: a node of a tree holds 2 entries or more")
-        if bucket_size < 1:
-            raise AlgorithmError(f"bucket_size={bucket_size}: a hash bucket holds 1 tuple or more")
+        assert node_size >= 2 and bucket_size >= 1  # see JoinSpec
         self.structures = structures
         self._node_size, self._bucket_size = node_size, bucket_size
         nothing = np.empty(0, np.int64)
@@ -175,7 +173,7 @@ class WindowIndexes:
     def bytes_in_use(self, side: Side) -> int:
         """What the tuples of a side take: their keys, and the buckets and nodes of the structure (KN-24)."""
         ours, arrays = self.arrays.sides[side], self.arrays
-        per_tuple = _BYTES_PER_KEY + (arrays.chain.itemsize if self.structures[side] == "H" else 0)
+        per_tuple = BYTES_PER_KEY + (BYTES_PER_LINK if self.structures[side] == "H" else 0)
         per_node = arrays.tree.itemsize + sum(each.shape[1] * each.itemsize for each in arrays.entries)
         buckets, nodes = ours["n_buckets"] * arrays.buckets.itemsize, ours["n_nodes"] * per_node
         return int(ours["count"] * per_tuple + buckets + nodes)

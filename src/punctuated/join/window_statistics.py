@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from punctuated.join.smoothing import smoothed
 from punctuated.join.state import JoinState
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.side import LEFT, RIGHT
 
-_WEIGHT_OF_NEW = 0.5  # of the last batch among all before: a shift of the rates shows within a few batches
 Pair = tuple[float, float]
 
 
@@ -34,7 +34,7 @@ class WindowStatistics:
 
     def __init__(self) -> None:
         self._seen: npt.NDArray[np.float64] | None = None
-        self._smooth: npt.NDArray[np.float64] | None = None
+        self._smooth: tuple[float, ...] | None = None
 
     def observe(self, state: JoinState) -> Observation | None:
         """What is known after another batch; None until two batches tell how fast the streams are."""
@@ -44,10 +44,8 @@ class WindowStatistics:
         if before is None or totals[0] <= before[0]:
             return None
         seconds = (totals[0] - before[0]) / 1e6
-        left, right, results = (totals - before)[1:]
-        now = np.array([left / seconds, right / seconds, results / max(1.0, left + right)])
-        old = now if self._smooth is None else self._smooth
-        self._smooth = _WEIGHT_OF_NEW * now + (1 - _WEIGHT_OF_NEW) * old
-        rates, matches = (float(self._smooth[LEFT]), float(self._smooth[RIGHT])), float(self._smooth[2])
+        left, right, results = (totals - before)[1:].tolist()
+        self._smooth = smoothed(self._smooth, (left / seconds, right / seconds, results / max(1.0, left + right)))
+        left_rate, right_rate, matches = self._smooth
         live = state.sides["live"]
-        return Observation(rates, (float(live[LEFT]), float(live[RIGHT])), (matches, matches))
+        return Observation((left_rate, right_rate), (float(live[LEFT]), float(live[RIGHT])), (matches, matches))

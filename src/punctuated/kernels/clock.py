@@ -10,7 +10,7 @@ from punctuated.kernels.endings import fire_all, watch_cluster
 from punctuated.kernels.hash_index import find_value
 from punctuated.kernels.heap import due_at
 from punctuated.kernels.invalidate import advance
-from punctuated.kernels.layout import COMING, FOREVER, OPEN, Ints, State
+from punctuated.kernels.layout import COMING, FOREVER, OPEN, RANGE_DUE, Ints, State
 
 
 @inlined
@@ -51,6 +51,20 @@ def run_clock(state: State, until: int) -> bool:
         if not fire_all(state):
             return False
         common.due = next_due(state)
+    return True
+
+
+@inlined
+def move_clock(state: State, ts: int) -> bool:
+    """The clock moves on to the time of an object; false if a range is due before, which is the driver's work."""
+    common = state.common[0]
+    if ts <= common.now:
+        return True
+    if common.due < ts and not run_clock(state, ts - 1):
+        common.stopped_by = RANGE_DUE
+        return False
+    common.now = ts
+    reach(state, ts)
     return True
 
 

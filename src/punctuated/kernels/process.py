@@ -4,7 +4,7 @@ It comes back to the driver when a buffer is full or a range ending is due.
 """
 
 from punctuated.kernels._jit import in_place, inlined, part
-from punctuated.kernels.clock import reach, run_clock
+from punctuated.kernels.clock import move_clock, reach, run_clock
 from punctuated.kernels.endings import (
     end_at_once,
     end_pending,
@@ -283,12 +283,8 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
         if not has_room(state, matches):
             common.stopped_by = NEEDS_ROOM
             return at
-        if ts > common.now:
-            if common.due < ts and not run_clock(state, ts - 1):
-                common.stopped_by = RANGE_DUE
-                return at
-            common.now = ts
-            reach(state, ts)
+        if not move_clock(state, ts):
+            return at
         if is_punctuation:
             process_punctuation(state, side, ts, code, kind)
         else:

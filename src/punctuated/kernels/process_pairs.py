@@ -6,7 +6,7 @@ passed it, before the next tuple is looked at.
 """
 
 from punctuated.kernels._jit import in_place, inlined
-from punctuated.kernels.clock import reach, run_clock
+from punctuated.kernels.clock import move_clock
 from punctuated.kernels.hash_index import add_value, find_value
 from punctuated.kernels.invalidate import evict
 from punctuated.kernels.layout import (
@@ -21,7 +21,6 @@ from punctuated.kernels.layout import (
     NO_STORE,
     NONE,
     NULL_KEY,
-    RANGE_DUE,
     Indices,
     Objects,
     State,
@@ -165,12 +164,8 @@ def process_pairs(
         if not has_room(state, state.sides[1 - side].length) or lacks_room(index):
             common.stopped_by = NEEDS_ROOM
             return at
-        if ts > common.now:
-            if common.due < ts and not run_clock(state, ts - 1):
-                common.stopped_by = RANGE_DUE
-                return at
-            common.now = ts
-            reach(state, ts)
+        if not move_clock(state, ts):
+            return at
         if is_punctuation:
             code = left.punctuation_code[i] if side == 0 else right.punctuation_code[i]
             kind = left.punctuation_kind[i] if side == 0 else right.punctuation_kind[i]
