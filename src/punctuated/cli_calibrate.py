@@ -72,14 +72,14 @@ def _weights_table(calibration: "Calibration") -> Table:
 
 
 def _fitted_table(weights: cost.Weights) -> Table:
-    """What is saved: fitted to windows of several sizes, with fixed costs."""
+    """What is saved: fitted to windows of several sizes, with fixed costs, those of a doubled window and of a match."""
     title = f"Fitted to windows of several sizes; the join around a tuple costs {weights.loop:.2g}"
-    table = Table("structure", "for", title=title)
-    for column in ("P", "fixed", "per doubling", "per match", "I", "fixed"):
+    table = Table("", "for", title=title)
+    for column in ("P", "fixed", "doubling", "match", "I", "fixed"):
         table.add_column(column, justify="right")
     for predicate, shown in (("=", "NHBT"), ("band", "NBT")):
         for letter in shown:
             each = weights.serving(predicate).of(letter)
             numbers = (each.P, each.search, each.doubling, each.match or 0.0, each.I, each.update)
-            table.add_row(f"{letter} {cost.STRUCTURES[letter]}", predicate, *(f"{number:.1e}" for number in numbers))
+            table.add_row(letter, predicate, *(f"{number:.1e}" if number else "" for number in numbers))
     return table
