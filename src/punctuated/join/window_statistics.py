@@ -26,6 +26,17 @@ class Observation:
     matches: Pair = (0.0, 0.0)
 
 
+def observation(rates: Pair, windows: Pair, results: float) -> Observation:
+    """With the matches in each window, if so many results come of a tuple: the larger one gives more (KN-34).
+
+    >>> observation(rates=(1, 1), windows=(100, 300), results=4).matches
+    (2.0, 6.0)
+    """
+    meetings = rates[LEFT] * windows[RIGHT] + rates[RIGHT] * windows[LEFT]
+    share = results * sum(rates) / meetings if meetings else 0.0
+    return Observation(rates, windows, (share * windows[LEFT], share * windows[RIGHT]))
+
+
 Chooser = Callable[[Observation, tuple[str, str]], tuple[str, str]]
 
 
@@ -46,6 +57,6 @@ class WindowStatistics:
         seconds = (totals[0] - before[0]) / 1e6
         left, right, results = (totals - before)[1:].tolist()
         self._smooth = smoothed(self._smooth, (left / seconds, right / seconds, results / max(1.0, left + right)))
-        left_rate, right_rate, matches = self._smooth
-        live = state.sides["live"]
-        return Observation((left_rate, right_rate), (float(live[LEFT]), float(live[RIGHT])), (matches, matches))
+        *rates, matches = self._smooth
+        in_left, in_right = state.sides["live"].tolist()
+        return observation((rates[LEFT], rates[RIGHT]), (in_left, in_right), matches)
