@@ -2,17 +2,22 @@
 
 Random workloads: windows of 200 to 20,000 tuples, rates that sum up to a constant at ratios from 1:999 to 999:1, equal
 values and values that are near. All pairs run in turns over the same streams. A cost is that of the cheapest batch, in
-seconds of CPU per 60 s of input: what other programs on the machine add is not the pair's. Prints each workload with
-the pair that the model chooses and the best one measured, and for equal values what the index of values costs in
-comparison, which `algorithm="auto"` takes. Writes JSON.
+seconds of CPU per 60 s of input: what other programs on the machine add is not the pair's. Nor is what depends on where
+the machine code happens to be loaded (docs/decisions/009), so batches run in several processes.
+
+Prints each workload with the pair that the model chooses and the best one measured, and for equal values what the index
+of values costs in comparison, which `algorithm="auto"` takes. Writes JSON.
 """
 
 import argparse
 import json
 import math
 import platform
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +66,15 @@ def measure(join: WindowJoin, seconds: float, n_batches: int) -> dict[str, float
     return measure_pairs(join, [*pairs, *others], seconds, n_batches).cheapest()
 
 
+def measure_apart(joins: list[WindowJoin], seconds: float, n_batches: int, processes: int) -> list[dict[str, float]]:
+    """The measured costs of all workloads, each the cheapest of several processes, which run one after the other."""
+    found: list[list[dict[str, float]]] = []
+    for _ in range(processes):
+        with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as fresh:
+            found.append(list(fresh.map(partial(measure, seconds=seconds, n_batches=n_batches), joins)))
+    return [{pair: min(each[pair] for each in costs) for pair in costs[0]} for costs in zip(*found, strict=True)]
+
+
 def judge(measured: dict[str, float], predicted: dict[str, float]) -> dict[str, Any]:
     """The choice of a model against the best pair; `loss` is how much more it costs."""
     chosen, best = (min(costs, key=lambda pair: costs[pair]) for costs in (predicted, measured))
@@ -97,7 +111,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workloads", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20.0, help="of input in a batch")
-    parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--batches", type=int, default=5, help="in a process")
+    parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--saved", action="store_true", help="do not calibrate: the weights saved, or the reference")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/model.json"))
@@ -112,9 +127,9 @@ def main() -> None:
     table = Table("windows", "rates", "matches", "predicate", "best", *models, "index", title=title)
     rows: list[dict[str, Any]] = []
     joins = workloads(options.workloads, options.seed)
-    for i, join in enumerate(joins, 1):
-        with console.status(f"workload {i} of {len(joins)}"):
-            measured = measure(join, options.seconds, options.batches)
+    with console.status(f"measuring {len(joins)} workloads, {options.processes} times over"):
+        costs = measure_apart(joins, options.seconds, options.batches, options.processes)
+    for join, measured in zip(joins, costs, strict=True):
         indexed = measured.pop(VALUE_INDEX, None)
         ratio = None if indexed is None else indexed / min(measured.values())
         judged = {name: judge(measured, join.estimates(weights)) for name, weights in models.items()}
