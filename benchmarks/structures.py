@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.table import Table
 from sortedcontainers import SortedList  # type: ignore[import-untyped]
 
-from punctuated.join.window_index import WindowIndexes
+from punctuated.join.tactics.window_indexes import WindowIndexes
 from punctuated.kernels._jit import in_place
 from punctuated.kernels.layout import Indices, Ints
-from punctuated.kernels.window_index import WindowIndex, collect, insert, lacks_room, remove
+from punctuated.kernels.structures import WindowIndex, collect, insert, lacks_room, remove
 from punctuated.model.side import LEFT
 
 TARGET = 10e6  # probes per second of H

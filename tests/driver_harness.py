@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from punctuated.join.driver import ONLY_BUCKET, JoinDriver
-from punctuated.join.output import BatchResult, Where
-from punctuated.join.range_predicate import RangePredicate
+from punctuated.join.output.collector import BatchResult, Where
+from punctuated.join.tactics.range_predicate import RangePredicate
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.side import Side

@@ -21,7 +21,7 @@ from punctuated.experiments.engine import open_engine
 from punctuated.experiments.race import compared
 from punctuated.experiments.tables_engine import TABLES, prepare
 from punctuated.experiments.trial import Input, Trial, alike, cut, times_us, with_and_without
-from punctuated.join.counters import COLUMNS, current_counts
+from punctuated.join.output.counters import COLUMNS, current_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

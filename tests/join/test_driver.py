@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from driver_harness import new_driver, run
 from punctuated.errors import PromiseBroken
 from punctuated.join.driver import JoinDriver
-from punctuated.join.where import WherePredicate
+from punctuated.join.output.where import WherePredicate
 from punctuated.kernels.key_bytes import mix_codes
 from punctuated.model.batch import StreamBatch
 from punctuated.model.bucket import BucketPlace

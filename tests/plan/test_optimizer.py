@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.join.window_statistics import Observation
+from punctuated.join.tactics.window_statistics import Observation
 from punctuated.plan.cost import KANG_WEIGHTS, Weights, best
 from punctuated.plan.cost.calibration import REFERENCE_WEIGHTS
 from punctuated.plan.optimizer import StructureChooser, value_index_cost

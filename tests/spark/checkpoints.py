@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from punctuated.join.journal import Journal
-from punctuated.join.parts import from_ipc, unpack_parts
+from punctuated.join.exchange.bundle import from_ipc, unpack_parts
+from punctuated.join.state.journal import Journal
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.pack import PACKED, Pack

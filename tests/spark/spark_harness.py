@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
-from punctuated.join.reading import Reader
+from punctuated.join.intake.reading import Reader
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.punctuation import Punctuation

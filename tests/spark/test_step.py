@@ -17,10 +17,10 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 import punctuated as pt
 from punctuated.errors import SnapshotError
-from punctuated.join.chain import TIME, ChainReader, chain_schema, chain_tables
-from punctuated.join.output import REJECTED_SCHEMA, BatchResult
-from punctuated.join.parts import to_ipc
-from punctuated.join.reading import Reader
+from punctuated.join.exchange.bundle import to_ipc
+from punctuated.join.intake.reading import Reader
+from punctuated.join.output.chain import TIME, ChainReader, chain_schema, chain_tables
+from punctuated.join.output.collector import REJECTED_SCHEMA, BatchResult
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.pattern import WILDCARD, Constant, Range

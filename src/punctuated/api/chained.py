@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from punctuated.api.stream import SparkStream, Stream, check_columns, parse_policy, refuse_collated
 from punctuated.errors import StreamError
-from punctuated.join.chain import TIME, ChainReader, chain_schema
-from punctuated.join.reading import Reader
+from punctuated.join.intake.reading import Reader
+from punctuated.join.output.chain import TIME, ChainReader, chain_schema
 from punctuated.model.batch import StreamBatch
 from punctuated.model.spec import OUTPUT_LATENESS_US, StreamSpec
 from punctuated.model.window import Duration, Window, as_window

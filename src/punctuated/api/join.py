@@ -10,9 +10,9 @@ from punctuated.api.joined import Join
 from punctuated.api.stream import SparkStream, Stream, stream
 from punctuated.api.table_input import key_types
 from punctuated.errors import ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
-from punctuated.join.pairing import check_structures
-from punctuated.join.range_predicate import split_predicate
-from punctuated.join.where import WherePredicate
+from punctuated.join.output.where import WherePredicate
+from punctuated.join.tactics.pairing import check_structures
+from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.model.algorithm import choose_algorithm, pair
 from punctuated.model.predicate import Expression
 from punctuated.model.shed import Shed

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 from punctuated.api.stream import Stream
 from punctuated.api.table_input import cast_schema, key_types, read_batches
 from punctuated.errors import LateGroupsWarning
-from punctuated.join.chain import chain_schema, chain_tables
-from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
-from punctuated.join.group_by import GroupBy, check_grouping
-from punctuated.join.output import REJECTED_SCHEMA, BatchResult, punctuation_schema
-from punctuated.join.pairing import served_predicate
-from punctuated.join.range_predicate import RangePredicate, split_predicate
+from punctuated.join.output.chain import chain_schema, chain_tables
+from punctuated.join.output.collector import REJECTED_SCHEMA, BatchResult, punctuation_schema
+from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.group_by import GroupBy, check_grouping
+from punctuated.join.tactics.pairing import served_predicate
+from punctuated.join.tactics.range_predicate import RangePredicate, split_predicate
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import Propagation, pair
 from punctuated.model.predicate import Expression

@@ -9,8 +9,8 @@ import pyarrow as pa
 from punctuated.api.chained import ChainedStream
 from punctuated.api.sources import Endings as Announced
 from punctuated.api.stream import Stream
-from punctuated.join.keys import common_key_type
-from punctuated.join.reading import Reader, announce
+from punctuated.join.intake.keys import common_key_type
+from punctuated.join.intake.reading import Reader, announce
 from punctuated.model.batch import Endings, StreamBatch
 
 

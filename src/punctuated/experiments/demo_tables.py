@@ -11,10 +11,10 @@ import punctuated as pt
 from punctuated.experiments.demo_view import Reading, View
 from punctuated.experiments.tables_engine import Prepared, prepare
 from punctuated.experiments.trial import SECOND_US, cut
-from punctuated.join.counters import current_counts
 from punctuated.join.driver import JoinDriver
-from punctuated.join.group_by import GroupBy
-from punctuated.join.output import BatchResult
+from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.counters import current_counts
+from punctuated.join.output.group_by import GroupBy
 from punctuated.join.warm_up import load_kernels
 from punctuated.model.times import to_microseconds
 

@@ -14,8 +14,8 @@ import punctuated as pt
 from punctuated.api.table_input import cast_schema, key_types, read_batches
 from punctuated.experiments.experiment import Progress, report
 from punctuated.experiments.trial import SECOND_US, join_quietly
-from punctuated.join.pairing import served_predicate
-from punctuated.join.timed_driver import TimedDriver
+from punctuated.join.tactics.pairing import served_predicate
+from punctuated.join.tactics.timed_driver import TimedDriver
 from punctuated.model.predicate import Expression, band
 from punctuated.plan import cost
 

@@ -34,7 +34,7 @@ from punctuated.experiments.race import summary
 from punctuated.experiments.series import Series, with_sum
 from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly
 from punctuated.experiments.turns import Turns
-from punctuated.join.counters import COLUMNS
+from punctuated.join.output.counters import COLUMNS
 from punctuated.join.warm_up import compile_once
 from punctuated.spark.metrics import JoinMetrics, history
 

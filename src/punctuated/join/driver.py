@@ -13,24 +13,24 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.errors import PromiseBroken
-from punctuated.join.budget import Budget
-from punctuated.join.chances import Chances
-from punctuated.join.columns import ResultColumns
-from punctuated.join.counters import Samples
-from punctuated.join.intake import Intake, take_in
-from punctuated.join.keys import NumberedKeys, key_codec
-from punctuated.join.memory import PunctuationMemory
-from punctuated.join.output import BatchResult, Collector, Where
-from punctuated.join.pairing import Pairing
-from punctuated.join.promises import Promise, broken
-from punctuated.join.range_endings import OutputRange, RangeEndings
-from punctuated.join.range_predicate import RangePredicate
-from punctuated.join.rows import RowStore, ring_positions
-from punctuated.join.shed_control import HIDDEN, Allocate, ShedControl
-from punctuated.join.shedding import Shares, turns
-from punctuated.join.state import JoinState
-from punctuated.join.tick import Key, key_rank
-from punctuated.join.window_statistics import Chooser, WindowStatistics
+from punctuated.join.exchange.tick import Key, key_rank
+from punctuated.join.intake.keys import NumberedKeys, key_codec
+from punctuated.join.intake.promises import Promise, broken
+from punctuated.join.intake.take_in import Intake, take_in
+from punctuated.join.output.collector import BatchResult, Collector, Where
+from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.counters import Samples
+from punctuated.join.shedding.chances import Chances
+from punctuated.join.shedding.coins import Shares, turns
+from punctuated.join.shedding.control import HIDDEN, Allocate, ShedControl
+from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.budget import Budget
+from punctuated.join.state.memory import PunctuationMemory
+from punctuated.join.state.range_endings import OutputRange, RangeEndings
+from punctuated.join.state.rows import RowStore, ring_positions
+from punctuated.join.tactics.pairing import Pairing
+from punctuated.join.tactics.range_predicate import RangePredicate
+from punctuated.join.tactics.window_statistics import Chooser, WindowStatistics
 from punctuated.kernels import layout as lay
 from punctuated.kernels.clock import expect_values, leave_value
 from punctuated.kernels.hash_index import inherit_all

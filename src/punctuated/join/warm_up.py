@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from punctuated.join.buckets import spread
 from punctuated.join.driver import JoinDriver
-from punctuated.join.journal import Journal, restore
-from punctuated.join.shares import read_shares, write_shares
+from punctuated.join.exchange.parcels import read_shares, write_shares
+from punctuated.join.exchange.spread import spread
+from punctuated.join.state.journal import Journal, restore
 from punctuated.kernels._jit import CACHE_DIRECTORY
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch

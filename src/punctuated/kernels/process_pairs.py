@@ -35,8 +35,8 @@ from punctuated.kernels.process import (
     timer_quota,
     turn_away,
 )
+from punctuated.kernels.structures import NESTED, WindowIndex, collect, insert, lacks_room, remove
 from punctuated.kernels.time_list import next_position
-from punctuated.kernels.window_index import NESTED, WindowIndex, collect, insert, lacks_room, remove
 
 
 @inlined

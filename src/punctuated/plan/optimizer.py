@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from punctuated.join.range_predicate import RangePredicate
-from punctuated.join.window_statistics import Observation
+from punctuated.join.tactics.range_predicate import RangePredicate
+from punctuated.join.tactics.window_statistics import Observation
 from punctuated.model.algorithm import PWJOIN
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec

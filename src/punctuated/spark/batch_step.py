@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from punctuated.join.journal import Journal
-from punctuated.join.shares import read_shares
-from punctuated.join.widen import widen
+from punctuated.join.exchange.parcels import read_shares
+from punctuated.join.output.widen import widen
+from punctuated.join.state.journal import Journal
 from punctuated.model.side import Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket

@@ -11,9 +11,9 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
-from punctuated.join.group_by import GroupBy
-from punctuated.join.journal import Journal, restore
-from punctuated.join.parts import Parts, pack_parts, unpack_parts
+from punctuated.join.exchange.bundle import Parts, pack_parts, unpack_parts
+from punctuated.join.output.group_by import GroupBy
+from punctuated.join.state.journal import Journal, restore
 from punctuated.spark.chunk_files import chunk_files
 from punctuated.spark.query import Query
 

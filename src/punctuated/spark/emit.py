@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from punctuated.join.chain import chain_tables
-from punctuated.join.output import BatchResult
-from punctuated.join.widen import widen
+from punctuated.join.output.chain import chain_tables
+from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.widen import widen
 from punctuated.model.times import from_known_microseconds, from_microseconds
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.nested import PACKED, as_blobs, leaves_packed

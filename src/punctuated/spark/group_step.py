@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from punctuated.join import fingerprint
-from punctuated.join.buckets import bucket_numbers, split
-from punctuated.join.chain import TIME, is_end
-from punctuated.join.group_by import GroupBy
-from punctuated.join.output import BatchResult
-from punctuated.join.parts import from_ipc, to_ipc
+from punctuated.join.exchange.bundle import from_ipc, to_ipc
+from punctuated.join.exchange.spread import bucket_numbers, split
+from punctuated.join.output.chain import TIME, is_end
+from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.group_by import GroupBy
+from punctuated.join.state import fingerprint
 from punctuated.model.times import to_microseconds
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.emit import as_frames

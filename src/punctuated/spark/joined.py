@@ -13,10 +13,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
 from punctuated.errors import AggregateError, ColumnError, LateGroupsWarning, PredicateError, StreamError
-from punctuated.join.chain import TEXTS, TIME
-from punctuated.join.columns import ResultColumns
-from punctuated.join.group_by import check_grouping
-from punctuated.join.range_predicate import split_predicate
+from punctuated.join.output.chain import TEXTS, TIME
+from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.group_by import check_grouping
+from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from punctuated.join.parts import from_ipc, to_ipc
+from punctuated.join.exchange.bundle import from_ipc, to_ipc
 from punctuated.spark.query import METRICS
 from punctuated.spark.types import with_metrics
 

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.join.buckets import spread
-from punctuated.join.output import json_value
-from punctuated.join.reading import Reader, announce
-from punctuated.join.shares import write_shares
+from punctuated.join.exchange.parcels import write_shares
+from punctuated.join.exchange.spread import spread
+from punctuated.join.intake.reading import Reader, announce
+from punctuated.join.output.collector import json_value
 from punctuated.join.warm_up import compile_once
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side

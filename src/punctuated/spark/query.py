@@ -9,14 +9,14 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from punctuated.join.chain import chain_schema
-from punctuated.join.columns import ResultColumns
 from punctuated.join.driver import JoinDriver
-from punctuated.join.group_by import GroupBy, describe_grouping
-from punctuated.join.output import REJECTED_SCHEMA, punctuation_schema
-from punctuated.join.pairing import served_predicate
-from punctuated.join.reading import Reader
-from punctuated.join.window_statistics import Chooser
+from punctuated.join.intake.reading import Reader
+from punctuated.join.output.chain import chain_schema
+from punctuated.join.output.collector import REJECTED_SCHEMA, punctuation_schema
+from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.group_by import GroupBy, describe_grouping
+from punctuated.join.tactics.pairing import served_predicate
+from punctuated.join.tactics.window_statistics import Chooser
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.predicate import Expression

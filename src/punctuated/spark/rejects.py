@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from punctuated.join.output import REJECTED_SCHEMA
+from punctuated.join.output.collector import REJECTED_SCHEMA
 
 Reject = tuple[str, str, int | None, str]  # stream, reason, time in microseconds, row
 

@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from punctuated.join.counters import current_counts
-from punctuated.join.idle import release_idle
-from punctuated.join.output import BatchResult
-from punctuated.join.shares import batch_time, read_shares
+from punctuated.join.exchange.parcels import batch_time, read_shares
+from punctuated.join.intake.idle import release_idle
+from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.counters import current_counts
 from punctuated.join.warm_up import compile_once
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_ids import bucket_ids

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from punctuated.join.pairing import served_predicate
-from punctuated.join.timed_driver import TimedDriver
+from punctuated.join.tactics.pairing import served_predicate
+from punctuated.join.tactics.timed_driver import TimedDriver
 from punctuated.kernels.layout import NO_PROBE, NO_STORE
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch

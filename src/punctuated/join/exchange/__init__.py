@@ -1,0 +1,1 @@
+"""What travels between pack and step: batches spread over buckets, and what every bucket must know of the whole."""

@@ -1,0 +1,122 @@
+"""Buckets: a join spread by key. Each bucket is a driver of its own; together they equal one driver for all keys.
+
+Tuples and punctuations that name single values go to the bucket of their key. All other punctuations go to every
+bucket, and so does the tick of the batch, which lets a bucket without objects expire, purge and propagate too.
+
+Without a key one side is spread by its rows, and the tuples of the other go to every bucket.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from punctuated.join.exchange.tick import make_tick
+from punctuated.join.intake.key_encoding import encode_rows
+from punctuated.join.intake.keys import OrderedKeys
+from punctuated.join.intake.take_in import key_columns, said_times
+from punctuated.kernels.key_bytes import hash_keys, mix_codes
+from punctuated.model.batch import Endings, StreamBatch
+from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
+from punctuated.model.spec import StreamSpec
+from punctuated.model.times import to_microseconds
+
+Numbers = npt.NDArray[np.int64]
+_ODD = np.int64(0x9E3779B97F4A7C1)  # any large odd number: columns of a row are mixed by it
+
+
+def bucket_numbers(columns: Sequence[pa.ChunkedArray], n_buckets: int) -> Numbers:
+    """The bucket of each key. A key with a null in it matches nothing; it has a bucket all the same."""
+    types = [column.type for column in columns]
+    if len(types) == 1 and OrderedKeys.fits(types[0]):
+        codes, _ = OrderedKeys(types[0]).encode(columns)
+        return mix_codes(codes, n_buckets)
+    offsets, data, _ = encode_rows(pa.table(list(columns), names=[str(i) for i in range(len(types))]))
+    return hash_keys(offsets, data, n_buckets)
+
+
+def _row_numbers(stream: StreamSpec, rows: pa.Table, n_buckets: int) -> Numbers:
+    """A bucket for each row by what is in it, the same whenever the row is read again."""
+    codes = to_microseconds(rows[stream.time], stream.time).astype(np.int64)
+    for column in rows.columns:
+        if OrderedKeys.fits(column.type):
+            codes = codes * _ODD + OrderedKeys(column.type).encode([column])[0]
+    return mix_codes(codes, n_buckets)
+
+
+def spread(
+    stream: StreamSpec,
+    batch: StreamBatch,
+    types: Sequence[pa.DataType],
+    n_buckets: int,
+    everywhere: bool = False,
+) -> list[StreamBatch]:
+    """A batch of a stream, bucket by bucket; keys are of the common `types` already.
+
+    `everywhere`: its tuples go to every bucket.
+    """
+    tick = make_tick(stream, *_in_time(stream, batch.rows), said_times(stream, batch))
+    if everywhere:
+        rows = [batch.rows] * n_buckets
+    elif stream.key:
+        rows = split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
+    else:
+        rows = split(batch.rows, _row_numbers(stream, batch.rows, n_buckets), n_buckets)
+    named = [p for p in batch.punctuations if _kind(stream, p) is Kind.VALUES]
+    others = tuple(p for p in batch.punctuations if _kind(stream, p) is not Kind.VALUES)
+    endings = [_spread_endings(each, n_buckets) for each in (*batch.endings, *_as_endings(stream, named, types))]
+    return [
+        StreamBatch(rows[bucket], tuple(each[bucket] for each in endings if len(each[bucket].keys)), others, tick)
+        for bucket in range(n_buckets)
+    ]
+
+
+def _in_time(stream: StreamSpec, rows: pa.Table) -> tuple[pa.Table, Numbers]:
+    """As many of the rows as a tick needs, by time, and their times."""
+    ts = to_microseconds(rows[stream.time], stream.time)
+    if stream.clustered:
+        order = np.argsort(ts, kind="stable")
+        return rows.take(pa.array(order)), ts[order]
+    if stream.max_ahead_us is None and ts.size:
+        return rows, np.array([ts.min(), ts.max()])
+    return rows, np.sort(ts)
+
+
+def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:
+    return classify(punctuation.patterns, stream.columns, stream.key, stream.time)
+
+
+def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
+    """The rows of each bucket."""
+    if n_buckets == 1:
+        return [table]
+    short = numbers.astype(np.uint16)  # so that the sort is by counting
+    sorted_table = table.take(pa.array(np.argsort(short, kind="stable")))
+    edges = np.concatenate([[0], np.cumsum(np.bincount(short, minlength=n_buckets))])
+    return [sorted_table.slice(low, high - low) for low, high in pairwise(edges.tolist())]
+
+
+def _spread_endings(endings: Endings, n_buckets: int) -> list[Endings]:
+    numbers = bucket_numbers(endings.keys.columns, n_buckets)
+    both = endings.keys.append_column("\0ts", endings.ts)
+    parts = split(both, numbers, n_buckets)
+    return [replace(endings, keys=part.drop_columns(["\0ts"]), ts=part["\0ts"]) for part in parts]
+
+
+def _as_endings(stream: StreamSpec, named: Sequence[Punctuation], types: Sequence[pa.DataType]) -> list[Endings]:
+    """Punctuations that name values, as columns."""
+    endings = []
+    for in_band in (True, False):
+        said = [
+            (p.ts, key)
+            for p in named
+            if p.in_band is in_band
+            for key in named_values(p.patterns, stream.columns, stream.key)
+        ]
+        if said:
+            keys = pa.table(key_columns([key for _, key in said], types), names=list(stream.key))
+            endings.append(Endings(keys, pa.chunked_array([pa.array([ts for ts, _ in said], pa.int64())]), in_band))
+    return endings

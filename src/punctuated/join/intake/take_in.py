@@ -1,0 +1,225 @@
+"""From an input batch to arrays in the order of processing; what is late or too far ahead is sorted out here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from punctuated.join.exchange.tick import BatchTimes, read_tick, times_of
+from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.intake.pattern_match import typed_scalar
+from punctuated.kernels import layout as lay
+from punctuated.kernels.merge import has_ties, is_sorted
+from punctuated.model.batch import StreamBatch
+from punctuated.model.pattern import Pattern
+from punctuated.model.punctuation import Kind, Punctuation, classify, named_values, time_floor
+from punctuated.model.spec import StreamSpec
+from punctuated.model.times import to_microseconds
+from punctuated.model.window import CountWindow
+
+Times = npt.NDArray[np.int64]
+KeysOf = Callable[[pa.Table], tuple[Times, Times, Times, npt.NDArray[np.bool_]]]
+_NO_INTS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class RangeEnding:
+    """A punctuation over join values that it does not name one by one: a pattern per key attribute."""
+
+    patterns: tuple[Pattern, ...]
+    ts: int
+
+
+@dataclass
+class Intake:
+    """One side of a batch, ready to be processed."""
+
+    rows: pa.Table  # accepted so far, sorted
+    objects: lay.Objects
+    times: BatchTimes
+    rejected: list[tuple[pa.Table, str]]
+    ranges: list[RangeEnding]  # punctuation_code of a range points here
+    promises: list[Punctuation]  # punctuations that end no value; punctuation_code points here too
+
+    def close(self) -> None:
+        """Make all arrays read-only, as those are that lie in Arrow memory, so that the loop is compiled once."""
+        views: list[Any] = [array.view() for array in self.objects]
+        for view in views:
+            view.flags.writeable = False
+        self.objects = lay.Objects(*views)
+
+    @property
+    def last_codes(self) -> Times:
+        """The values that a clustered stream brings."""
+        return np.asarray(self.objects.code[self.objects.status & lay.LAST_IN_BATCH != 0])
+
+
+@dataclass
+class _Punctuations:
+    """Punctuations under construction; then by time, kind and content, so that their place in the input is nothing."""
+
+    ts: list[Times] = field(default_factory=list)
+    code: list[Times] = field(default_factory=list)
+    kind: list[npt.NDArray[np.uint8]] = field(default_factory=list)
+
+    def add(self, ts: Times, code: Times, kind: int) -> None:
+        """Punctuations of one kind."""
+        self.ts.append(ts)
+        self.code.append(code)
+        self.kind.append(np.full(ts.size, kind, np.uint8))
+
+    def sorted(self) -> tuple[Times, Times, npt.NDArray[np.uint8]]:
+        if not self.ts:
+            return _NO_INTS, _NO_INTS, np.empty(0, np.uint8)
+        ts, code, kind = np.concatenate(self.ts), np.concatenate(self.code), np.concatenate(self.kind)
+        order = np.lexsort((code, kind, ts))
+        return ts[order], code[order], kind[order]
+
+
+def needs_total_order(stream: StreamSpec) -> bool:
+    """Whether the order among tuples of one stream with equal times can be seen in the results."""
+    return stream.unique or stream.clustered or stream.order is not None or isinstance(stream.window, CountWindow)
+
+
+def take_in(
+    stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void, keys_of: KeysOf | None = None
+) -> Intake:
+    """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch.
+
+    `keys_of` gives groups and intervals where windows have structures of their own; one value then holds all tuples.
+    """
+    rows, ts = _sort_rows(stream, batch)
+    group = low = high = _NO_INTS
+    if keys_of is None:
+        codes, valid = codec.encode([rows[name] for name in stream.key])
+    else:
+        group, low, high, valid = keys_of(rows)
+        codes = np.zeros(len(rows), np.int64)
+    punctuations, ranges, promises = _punctuations(stream, batch, codec)
+    newest = int(ours["newest"])
+    if batch.tick is None:
+        times = times_of(stream, rows, ts, said_times(stream, batch), newest)
+    else:
+        times = read_tick(stream, batch.tick, newest)
+    ahead = times.are_ahead(ts)
+    late = (ts < int(ours["watermark"])) & ~ahead
+    if stream.flag is not None:
+        last = _flagged(rows[stream.flag])
+        last = last[valid[last] & ~ahead[last]]
+        punctuations.add(ts[last], codes[last], lay.END_VALUE)
+    masks = (late, "late"), (ahead, "ahead")
+    rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]
+    if rejected:
+        kept = ~(late | ahead)
+        rows, ts, codes, valid = rows.filter(pa.array(kept)), ts[kept], codes[kept], valid[kept]
+        group, low, high = (each[kept] if each.size else each for each in (group, low, high))
+    status = np.where(valid, 0, lay.NULL_KEY).astype(np.uint8)
+    if stream.clustered:
+        status[_last_of_each(codes, np.flatnonzero(valid))] |= lay.LAST_IN_BATCH
+    objects = lay.Objects(ts, codes, status, *punctuations.sorted(), group, low, high)
+    return Intake(rows, objects, times, rejected, ranges, promises)
+
+
+def _last_of_each(codes: Times, positions: Times) -> Times:
+    """The last of these ascending positions for each code."""
+    backwards = positions[::-1]
+    return np.asarray(backwards[np.unique(codes[backwards], return_index=True)[1]])
+
+
+def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times]:
+    """Rows in the order of processing, and their times."""
+    rows = batch.rows
+    ts = to_microseconds(rows[stream.time], stream.time)
+    order = _row_order(stream, rows, ts)
+    return (rows, ts) if order is None else (rows.take(pa.array(order)), ts[order])
+
+
+def _row_order(stream: StreamSpec, rows: pa.Table, ts: Times) -> Times | None:
+    total = needs_total_order(stream)
+    if is_sorted(ts) and not (total and has_ties(ts)):
+        return None
+    if not total:
+        return np.argsort(ts, kind="stable")
+    first = [] if stream.order is None else [stream.order]
+    names = list(dict.fromkeys([*first, *stream.key, *rows.column_names]))
+    columns = [pa.array(ts), *(sortable(rows[name]) for name in names)]
+    keyed = pa.table(columns, names=[str(i) for i in range(len(columns))])
+    sort_keys = [(name, "ascending") for name in keyed.column_names]
+    return np.asarray(pc.sort_indices(keyed, sort_keys=sort_keys)).astype(np.int64)
+
+
+def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in a form that Arrow can sort."""
+    if pa.types.is_nested(column.type) or pa.types.is_null(column.type):
+        return pa.chunked_array([pa.array([repr(value) for value in column.to_pylist()], pa.string())])
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _flagged(column: pa.ChunkedArray) -> Times:
+    return np.asarray(pc.indices_nonzero(column)).astype(np.int64)
+
+
+def said_times(stream: StreamSpec, batch: StreamBatch) -> Times:
+    """Times of the in-band punctuations other than flags."""
+    times = [to_microseconds(endings.ts, stream.time) for endings in batch.endings if endings.in_band]
+    return np.concatenate([_NO_INTS, *times, [p.ts for p in batch.punctuations if p.in_band]]).astype(np.int64)
+
+
+def _punctuations(
+    stream: StreamSpec, batch: StreamBatch, codec: KeyCodec
+) -> tuple[_Punctuations, list[RangeEnding], list[Punctuation]]:
+    """All punctuations of a batch but the flags, single values as codes, others as positions in a list."""
+    built = _Punctuations()
+    ranges: list[RangeEnding] = []
+    promises: list[Punctuation] = []
+    for endings in batch.endings:
+        codes, valid = codec.encode(endings.keys.columns)
+        built.add(to_microseconds(endings.ts, stream.time)[valid], codes[valid], lay.END_VALUE)
+    for punctuation in sorted(batch.punctuations, key=lambda each: repr(_key_patterns(stream, each))):
+        code, kind = _meaning(stream, punctuation, codec, ranges, promises)
+        built.add(np.full(code.size, punctuation.ts, np.int64), code, kind)
+    return built, ranges, promises
+
+
+def _key_patterns(stream: StreamSpec, punctuation: Punctuation) -> tuple[Pattern, ...]:
+    by_column = dict(zip(stream.columns, punctuation.patterns, strict=True))
+    return tuple(by_column[name] for name in stream.key)
+
+
+def _meaning(
+    stream: StreamSpec,
+    punctuation: Punctuation,
+    codec: KeyCodec,
+    ranges: list[RangeEnding],
+    promises: list[Punctuation],
+) -> tuple[Times, int]:
+    """Codes and kind of a punctuation; ranges and promises are put aside on the way."""
+    kind = classify(punctuation.patterns, stream.columns, stream.key, stream.time)
+    if kind is Kind.VALUES:
+        values = named_values(punctuation.patterns, stream.columns, stream.key)
+        codes, _ = codec.encode(key_columns(values, codec.types))
+        return codes, lay.END_VALUE
+    if kind is Kind.RANGE:
+        ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts))
+        return np.array([len(ranges) - 1]), lay.END_RANGE
+    if kind is Kind.END:
+        return np.array([lay.NEVER]), lay.END_STREAM
+    if kind is Kind.TIME:
+        return np.array([time_floor(punctuation.patterns[stream.columns.index(stream.time)])]), lay.SET_FLOOR
+    if kind is Kind.PROMISE:
+        promises.append(punctuation)
+        return np.array([len(promises) - 1]), lay.PROMISE_ONLY
+    return np.array([lay.NONE]), lay.NO_ENDING  # it says nothing, but it is an object of the stream and has a time
+
+
+def key_columns(values: Sequence[tuple[Any, ...]], types: Sequence[pa.DataType]) -> list[pa.ChunkedArray]:
+    """Key values as columns."""
+    columns = zip(*values, strict=True)
+    return [
+        pa.chunked_array([pa.array([typed_scalar(value, dtype) for value in column], dtype)])
+        for column, dtype in zip(columns, types, strict=True)
+    ]

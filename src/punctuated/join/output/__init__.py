@@ -1,0 +1,1 @@
+"""What leaves a join: results, views, groups, the chain to another join, and counters."""

@@ -1,0 +1,78 @@
+"""Metrics: what the statistics gatherer of the paper samples at a fixed step of time (PW-56)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.state.arrays import JoinState
+from punctuated.kernels import layout as lay
+from punctuated.model.side import LEFT, RIGHT
+
+COLUMNS = (
+    "ts",
+    "state_left",
+    "state_right",
+    "tuples_left",
+    "tuples_right",
+    "punctuations_left",
+    "punctuations_right",
+    "results",
+    "unmatched",
+    "punctuations_out",
+    "purged",
+    "invalidated",
+    "evicted",
+    "discarded",
+    "dropped",
+    "rejected",
+    "null_keys",
+    "punctuations_forgotten",
+)
+_TOTALS = COLUMNS[7:17]
+
+
+def current_counts(state: JoinState, forgotten: int) -> dict[str, int]:
+    """The counters as they stand; all but the state are totals since the start."""
+    counts = {name: int(state.common[name][0]) for name in _TOTALS}
+    for side, name in ((LEFT, "left"), (RIGHT, "right")):
+        counts[f"state_{name}"] = int(state.sides["live"][side])
+        counts[f"tuples_{name}"] = int(state.sides["tuples"][side])
+        counts[f"punctuations_{name}"] = int(state.sides["punctuations"][side])
+    return counts | {"punctuations_forgotten": forgotten}
+
+
+class Samples:
+    """Counters at every step of event time, and at the end of every batch."""
+
+    def __init__(self, step_us: int | None) -> None:
+        self._step_us = step_us
+        self._next: int | None = None
+        self._rows: list[dict[str, int]] = []
+
+    def stops(self, inputs: tuple[lay.Objects, lay.Objects], n_objects: int) -> Iterator[tuple[int, int | None]]:
+        """Where to pause: before the first object at or after each sampling time, and at the end (time None)."""
+        times = [array for side in inputs for array in (side.ts, side.punctuation_ts) if array.size]
+        if self._step_us is not None and times:
+            first, last = min(int(array[0]) for array in times), max(int(array[-1]) for array in times)
+            start = first + self._step_us if self._next is None else self._next
+            steps = np.arange(start, last + 1, self._step_us, dtype=np.int64)
+            positions = np.sum([np.searchsorted(array, steps) for array in times], axis=0)
+            for position, step in zip(positions.tolist(), steps.tolist(), strict=True):
+                self._next = step + self._step_us
+                yield position, step
+        yield n_objects, None
+
+    def take(self, time: int | None, state: JoinState, forgotten: int) -> None:
+        """Record a sample; the one at a batch's end carries the newest time."""
+        newest = int(state.sides["newest"].max())
+        if time is None and newest == lay.NEVER:
+            return
+        self._rows.append({"ts": newest if time is None else time} | current_counts(state, forgotten))
+
+    def table(self) -> pa.Table:
+        """One row per sample."""
+        schema = pa.schema([(name, pa.int64()) for name in COLUMNS])
+        return pa.Table.from_pylist(self._rows, schema=schema).set_column(
+            0, "ts", pa.array([row["ts"] for row in self._rows], pa.timestamp("us", "UTC"))
+        )

@@ -1,0 +1,1 @@
+"""Joins under limited resources: which tuples are left out, and estimates from what is left."""

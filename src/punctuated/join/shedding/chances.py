@@ -1,0 +1,48 @@
+"""What estimates must know of each result of a join that sheds: its two tuples, and with which chance they met."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.shedding.coins import Ints, Shares, right_probes
+from punctuated.join.shedding.control import ID, SHARE
+from punctuated.join.shedding.estimates import PAIR_SCHEMA, pair_columns
+from punctuated.join.state.rows import RowStore
+from punctuated.kernels.layout import FOREVER, Indices
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import JoinSpec
+from punctuated.model.times import to_microseconds
+from punctuated.model.window import TimeWindow
+
+
+@dataclass(frozen=True)
+class Chances:
+    """Of the pairs of one batch."""
+
+    spec: JoinSpec
+    rows: Sequence[RowStore]
+    base_rows: tuple[int, int]
+    turns: tuple[Ints, Ints]
+    shares: Shares
+
+    def add_to(self, table: pa.Table, left: Indices, right: Indices) -> pa.Table:
+        """Results with the columns of `PAIR_SCHEMA`."""
+        known = [self._known(side, rows) for side, rows in ((LEFT, left), (RIGHT, right))]
+        ids, store, until = zip(*known, strict=True)
+        found_by_right = right_probes(np.stack([left, right]), self.base_rows, self.turns)
+        columns = pair_columns(found_by_right, ids, self.shares.probe, store, until)
+        for field, column in zip(PAIR_SCHEMA, columns, strict=True):
+            table = table.append_column(field, column)
+        return table
+
+    def _known(
+        self, side: Side, rows: Indices
+    ) -> tuple[Ints, "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", Ints]:
+        stream = self.spec.streams[side]
+        taken = self.rows[side].take(rows, [ID, SHARE, stream.time])
+        until = np.full(rows.size, FOREVER)
+        if isinstance(stream.window, TimeWindow):
+            until = to_microseconds(taken.column(2), stream.time) + stream.window.span_us
+        return np.asarray(taken.column(0)), np.asarray(taken.column(1)), until

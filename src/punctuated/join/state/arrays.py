@@ -1,0 +1,360 @@
+"""The arrays of a join's state and their growth. The kernels fill them; this module only gives them room."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from punctuated.join.tactics.window_indexes import BYTES_PER_KEY, BYTES_PER_LINK, WindowIndexes
+from punctuated.kernels import layout as lay
+from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mark_needed
+from punctuated.kernels.structures import lacks_room
+from punctuated.model.algorithm import Propagation
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec, JoinType, OnViolation
+from punctuated.model.window import CountWindow, TimeWindow
+
+T = TypeVar("T", bound=np.generic)
+_SMALLEST = 1024
+_PAIRS = 1 << 18
+_SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
+_RUNS_PER_VALUE = 16  # archiving copies all runs: the longer they are, the more values it must be worth
+_COLLECTIONS = 4  # of values at most, while as many objects come as the timers have room for
+_POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
+SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
+
+
+def _capacity(entries: int) -> int:
+    return int(entries * _SPARE) + _SMALLEST
+
+
+def _alone(spec: JoinSpec, side: Side) -> int:
+    if not spec.may_end_early(side):
+        return lay.NOT_ALONE
+    return lay.BY_WINDOW if spec.algorithm.propagation is Propagation.EARLY else lay.BY_OWN_STATE
+
+
+def _rules(spec: JoinSpec, side: Side) -> dict[str, int]:
+    stream, window = spec.streams[side], spec.streams[side].window
+    span = window.span_us if isinstance(window, TimeWindow) else lay.UNBOUNDED
+    alone = _alone(spec, side)
+    return {
+        "lateness": stream.lateness_us,
+        "span": span,
+        "offset": window.offset_us if isinstance(window, TimeWindow) else 0,
+        "forget_after": span if spec.algorithm.by_window else lay.UNBOUNDED,
+        "rows": window.n if isinstance(window, CountWindow) else 0,
+        "rows_per_key": isinstance(window, CountWindow) and window.per_key,
+        "preserved": spec.how.preserves(side),
+        "alone": alone,
+        "unique": stream.unique,
+        "clustered": stream.clustered,
+        "tracks_last": stream.punctuated and (alone == lay.BY_WINDOW or stream.clustered),
+        "policy": _POLICIES[stream.on_violation],
+    }
+
+
+def _sides(spec: JoinSpec) -> lay.Records:
+    sides = np.zeros(2, lay.SIDE)
+    for field in ("newest", "batch_newest", "floor", "watermark"):
+        sides[field] = lay.NEVER
+    sides["end_ts"], sides["range_time"] = lay.FOREVER, lay.NOT_SET
+    for side in Side:
+        for field, number in _rules(spec, side).items():
+            sides[field][side] = number
+        sides["ring_start"][side] = sides["head"][side] = side * _SMALLEST
+        sides["ring_stop"][side] = (side + 1) * _SMALLEST
+    return sides
+
+
+def _common(spec: JoinSpec, filtered: bool, hash_bits: int) -> lay.Records:
+    common = np.zeros(1, lay.COMMON)
+    preserving = any(spec.how.preserves(side) for side in Side)
+    settles = spec.how in (JoinType.SEMI, JoinType.ANTI) and not filtered
+    common["now"] = lay.NEVER
+    common["punctuated"] = is_punctuated(spec)
+    common["forgets_by_punctuation"] = spec.algorithm.by_punctuation
+    common["propagates"] = spec.algorithm.propagation is not Propagation.NONE
+    common["purge_threshold"] = spec.purge_threshold
+    common["match_mode"] = lay.FIRST_MATCH if settles else lay.PAIRS
+    common["marks_matches"] = preserving and not filtered
+    common["emits_unmatched"] = preserving
+    common["filtered"] = filtered
+    common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
+    common["shift"] = _shift(2 * _SMALLEST)
+    return common
+
+
+def _shift(slots: int) -> int:
+    """How far a 64-bit hash is shifted to address a power of two of slots."""
+    return 64 - slots.bit_length() + 1
+
+
+def is_punctuated(spec: JoinSpec) -> bool:
+    """Whether either stream can bring punctuations."""
+    return any(stream.punctuated for stream in spec.streams)
+
+
+def _counts_all(spec: JoinSpec) -> bool:
+    windows = (stream.window for stream in spec.streams)
+    return any(isinstance(window, CountWindow) and not window.per_key for window in windows)
+
+
+class JoinState:
+    """The arrays that the kernels work on."""
+
+    def __init__(
+        self, spec: JoinSpec, allow: Callable[[int], None], *, filtered: bool = False, hash_bits: int = 64
+    ) -> None:
+        """`allow` is asked before so many bytes more are taken, and may raise.
+
+        `filtered`: an extra predicate decides later what is a match. `hash_bits`: fewer than 64 force collisions.
+        """
+        self._allow = allow
+        self.punctuated = is_punctuated(spec)
+        self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
+        timed = _SMALLEST if self.punctuated else 0
+        self.paired = spec.algorithm.structures is not None
+        structures, capacity = spec.algorithm.structures or ("N", "N"), 2 * _SMALLEST if self.paired else 0
+        self.indexes = WindowIndexes(structures, spec.node_size, spec.bucket_size, capacity)
+        self.found = np.empty(capacity, np.int32)  # scratch: what a probe of a structure gave
+        self.arrays = lay.State(
+            sides=_sides(spec),
+            common=_common(spec, filtered, hash_bits),
+            nodes=np.zeros(2 * _SMALLEST, lay.NODE),
+            seq=np.zeros(2 * _SMALLEST if _counts_all(spec) else 0, np.int64),
+            values=np.zeros(_SMALLEST, lay.VALUE),
+            endings=np.zeros(timed, lay.ENDING),
+            slots=np.full(2 * _SMALLEST, lay.NONE, np.int32),
+            pending=np.zeros((2, timed), lay.TIMER),
+            deadlines=np.zeros((2, timed), lay.TIMER),
+            clusters=np.zeros((2, timed), lay.TIMER),
+            queue=np.zeros(spec.purge_threshold, np.int64),
+            done=np.zeros(2 * timed, np.int64),
+            runs=np.zeros(0, lay.RUN),
+            ranges=np.zeros(0, lay.RANGE),
+            pairs=np.empty((2, _PAIRS), np.int32),
+            unmatched=np.zeros(_SMALLEST, lay.UNMATCHED),
+            punctuations=np.zeros(2 * timed, lay.PUNCTUATION),
+            rejected=np.zeros(_SMALLEST, lay.REJECTION),
+        )
+        self.indexes.arrays.sides["head"] = self.sides["head"]
+
+    @property
+    def sides(self) -> lay.Records:
+        return self.arrays.sides
+
+    @property
+    def common(self) -> lay.Records:
+        return self.arrays.common
+
+    @property
+    def n_values(self) -> int:
+        return int(self.common["n_values"][0])
+
+    def positions(self, side: Side, newest: int | None = None) -> npt.NDArray[np.int64]:
+        """Where a side's nodes are, oldest first, shells included; with `newest`, only that many at the tail."""
+        ours = self.sides[side]
+        start, stop, length = int(ours["ring_start"]), int(ours["ring_stop"]), int(ours["length"])
+        skipped = 0 if newest is None else max(0, length - newest)
+        positions = int(ours["head"]) + np.arange(skipped, length, dtype=np.int64)
+        positions[positions >= stop] -= stop - start
+        return positions
+
+    def _replace(self, **arrays: Any) -> None:
+        self.arrays = self.arrays._replace(**arrays)
+
+    def remember(self, runs: lay.Records, ranges: lay.Records) -> None:
+        """Let the kernels see another memory of punctuations."""
+        self._replace(runs=runs, ranges=ranges)
+
+    # Room
+
+    @property
+    def lacks_values(self) -> bool:
+        """Whether there is no room for another I-Node."""
+        return self.n_values == self.arrays.values.size or 2 * self.n_values >= self.arrays.slots.size
+
+    def make_room(self, deadlines: int = 0) -> bool:
+        """See to it that every buffer but that of the pairs can take one more object.
+
+        An object may make everything leave at once. Returns whether anything had to change.
+        """
+        before = self.arrays
+        if (self.sides["length"] == self.sides["ring_stop"] - self.sides["ring_start"]).any():
+            self._copy_rings()
+        if self.lacks_values:
+            self.collect_values()
+        self._make_output_room()
+        if self.punctuated:
+            self._make_timer_room(deadlines)
+        grown = self.paired and lacks_room(self.indexes.arrays)
+        if grown:
+            self.indexes.grow()
+        return grown or any(now is not then for now, then in zip(self.arrays, before, strict=True))
+
+    def reserve(self, n_values: int, n_nodes: list[int]) -> None:
+        """Room for so many values, and nodes of either side, in a state that is still empty."""
+        capacity, rings = _capacity(n_values), [_capacity(n) for n in n_nodes]
+        self._allow(capacity * self._bytes_per_value + sum(rings) * self._bytes_per_node)
+        slots = np.full(1 << (2 * capacity).bit_length(), lay.NONE, np.int32)
+        self.common["shift"] = _shift(slots.size)
+        self._replace(
+            nodes=np.zeros(sum(rings), lay.NODE),
+            seq=np.zeros(sum(rings) if self.arrays.seq.size else 0, np.int64),
+            values=np.zeros(capacity, lay.VALUE),
+            endings=np.zeros(capacity if self.punctuated else 0, lay.ENDING),
+            slots=slots,
+        )
+        self.sides["ring_start"] = self.sides["head"] = [0, rings[0]]
+        self.sides["ring_stop"] = [rings[0], sum(rings)]
+
+    @property
+    def _bytes_per_node(self) -> int:
+        return (
+            lay.NODE.itemsize
+            + (8 if self.arrays.seq.size else 0)
+            + (BYTES_PER_KEY + BYTES_PER_LINK if self.paired else 0)
+        )
+
+    @property
+    def _bytes_per_value(self) -> int:
+        slots = 4 * np.dtype(np.int32).itemsize  # at most four for each value
+        return lay.VALUE.itemsize + (lay.ENDING.itemsize if self.punctuated else 0) + slots
+
+    def compact(self) -> None:
+        """Into arrays as small as possible."""
+        self._copy_rings()
+        self.collect_values()
+
+    def _copy_rings(self) -> None:
+        values = self.arrays.nodes["value"]
+        capacities = [_capacity(int(np.count_nonzero(values[self.positions(side)] >= 0))) for side in Side]
+        self._allow(sum(capacities) * self._bytes_per_node)
+        nodes = np.zeros(sum(capacities), lay.NODE)
+        seq = np.zeros(nodes.size if self.arrays.seq.size else 0, np.int64)
+        keys = self._indexed_keys() if self.paired else None
+        copy_rings(self.arrays, nodes, seq, capacities[0])
+        self._replace(nodes=nodes, seq=seq)
+        if keys is not None:
+            self._load_index(*keys)
+
+    # Structures of the windows
+
+    def _indexed(self, side: Side) -> npt.NDArray[np.int64]:
+        """Positions of the tuples in a side's structure, oldest first."""
+        positions = self.positions(side)
+        nodes = self.arrays.nodes[positions]
+        return np.asarray(positions[(nodes["value"] >= 0) & (nodes["mark"] & (lay.INDEXED | lay.DEAD) == lay.INDEXED)])
+
+    def _indexed_keys(self) -> list[npt.NDArray[np.int64]]:
+        positions = np.concatenate([self._indexed(side) for side in Side])
+        index = self.indexes.arrays
+        return [each[positions] for each in (index.group, index.low, index.high, index.number)]
+
+    def groups(self) -> npt.NDArray[np.int64]:
+        """Codes of the keys of all tuples in the structures."""
+        return self._indexed_keys()[0]
+
+    def regroup(self, moved: npt.NDArray[np.int64]) -> None:
+        """Keys were numbered anew."""
+        group, *others = self._indexed_keys()
+        self._load_index(moved[group], *others)
+
+    def restructure(self, structures: tuple[str, str]) -> None:
+        """Other structures over the same windows."""
+        keys = self._indexed_keys()
+        self.indexes.structures = structures
+        self._load_index(*keys)
+
+    def index_nodes(
+        self,
+        positions: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+        group: npt.NDArray[np.int64],
+        low: npt.NDArray[np.int64],
+        high: npt.NDArray[np.int64],
+    ) -> None:
+        """Tuples of both sides, oldest first, enter empty structures."""
+        nodes, places = self.arrays.nodes, np.concatenate(positions)
+        matching = low <= high
+        nodes["mark"] &= ~lay.INDEXED
+        nodes["mark"][places[matching]] |= lay.INDEXED
+        first = int(self.common["seq"][0]) - places.size
+        number = np.concatenate([first + np.arange(each.size) for each in positions])
+        self._load_index(*(each[matching] for each in (group, low, high, number)))
+
+    def _load_index(self, *keys: npt.NDArray[np.int64]) -> None:
+        """Structures anew for the tuples that are marked; keys of the left ones first, oldest first."""
+        nodes, size = self.arrays.nodes, self.arrays.nodes.size
+        nodes["mark"][nodes["mark"] & lay.DEAD != 0] &= ~lay.INDEXED
+        self.indexes.reload(size, self._indexed(Side.LEFT), self._indexed(Side.RIGHT), *keys)
+        self.indexes.arrays.sides["head"] = self.sides["head"]
+        self.found = np.empty(size, np.int32)
+
+    def collect_values(self) -> None:
+        """Forget values that nothing needs any more, and make room for new ones."""
+        needed = mark_needed(self.arrays)
+        n_needed = int(np.count_nonzero(needed))
+        spare = max(self.arrays.runs.size // _RUNS_PER_VALUE, self.quota // _COLLECTIONS)
+        capacity = max(_capacity(n_needed), n_needed + spare)
+        self._allow(capacity * self._bytes_per_value)
+        slots = np.empty(1 << (2 * capacity).bit_length(), np.int32)
+        self.common["shift"] = _shift(slots.size)
+        values = np.zeros(capacity, lay.VALUE)
+        endings = np.zeros(capacity if self.punctuated else 0, lay.ENDING)
+        moved = copy_values(self.arrays, needed, values, endings, slots)
+        self._move_indices(moved)
+        self._replace(values=values, endings=endings, slots=slots)
+        for side in Side:
+            follow_move(self.arrays, int(side), moved)
+            count = int(self.sides["n_deadlines"][side])
+            timers = self.arrays.deadlines[side, :count]
+            timers[:] = timers[np.lexsort((timers["order"], timers["time"]))]  # a sorted array is a heap
+
+    def _move_indices(self, moved: lay.Indices) -> None:
+        n_queued, n_done = int(self.common["n_queued"][0]), int(self.common["n_done"][0])
+        queue, done = self.arrays.queue, self.arrays.done
+        queue[:n_queued] = 2 * moved[queue[:n_queued] >> 1] + (queue[:n_queued] & 1)
+        done[:n_done] = moved[done[:n_done]]
+
+    def _make_output_room(self) -> None:
+        common, arrays = self.common[0], self.arrays
+        live = int(self.sides["live"].sum()) if common["emits_unmatched"] else 0
+        n_values = self.n_values if self.punctuated else 0
+        self._replace(
+            unmatched=_grown(arrays.unmatched, int(common["n_unmatched"]) + live + 2),
+            rejected=_grown(arrays.rejected, int(common["n_rejected"]) + 1),
+            punctuations=_grown(arrays.punctuations, int(common["n_punctuations"]) + n_values + self.quota),
+            done=_grown(arrays.done, int(common["n_done"]) + n_values + 2 * self.quota),
+        )
+
+    def _make_timer_room(self, deadlines: int) -> None:
+        sides, arrays = self.sides, self.arrays
+        self._replace(
+            pending=_grown(arrays.pending, int(sides["n_pending"].max()) + self.quota + 2),
+            clusters=_grown(arrays.clusters, int(sides["n_clusters"].max()) + self.quota + 2),
+            deadlines=_grown(
+                arrays.deadlines,
+                int((sides["n_deadlines"] + sides["n_pending"]).max()) + deadlines + 2 * self.quota + 4,
+            ),
+        )
+
+    def grow_pairs(self) -> None:
+        """Twice the room for results, for a tuple with more matches than the buffer holds."""
+        self._replace(pairs=np.empty((2, 2 * self.arrays.pairs.shape[1]), np.int32))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays that hold state; output buffers are scratch space."""
+        arrays = {name: array for name, array in self.arrays._asdict().items() if name not in SCRATCH}
+        return int(sum(array.nbytes for array in arrays.values())) + self.indexes.nbytes
+
+
+def _grown(array: npt.NDArray[T], needed: int) -> npt.NDArray[T]:
+    """The array itself, or a longer copy if its last dimension does not exceed `needed`."""
+    if array.shape[-1] > needed:
+        return array
+    fresh = np.zeros((*array.shape[:-1], 2 * needed + _SMALLEST), array.dtype)
+    fresh[..., : array.shape[-1]] = array
+    return fresh

@@ -1,0 +1,56 @@
+"""An idle stream holds the other's state, until `idle_after` releases it."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from driver_harness import new_driver
+from punctuated.join.exchange.spread import spread
+from punctuated.join.intake.idle import release_idle
+from punctuated.model.batch import StreamBatch
+from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.tuples import Row
+from punctuated.model.window import TimeWindow
+from punctuated.testing.strategies import COLUMNS
+from punctuated.testing.tables import as_batch
+
+MINUTE = 60_000_000
+LEFT_SPEC = StreamSpec("A", COLUMNS[LEFT], ("k",), "ts", TimeWindow(10))
+RIGHT_SPEC = StreamSpec("B", COLUMNS[RIGHT], ("k",), "ts", TimeWindow(10), idle_after_us=5 * MINUTE)
+
+
+def share(stream: StreamSpec, *rows: tuple[int, int]) -> StreamBatch:
+    batch = as_batch(stream, [Row((key, ts, 0, False)) for key, ts in rows])
+    return spread(stream, batch, [pa.int64()], 1)[0]
+
+
+def nothing(stream: StreamSpec) -> StreamBatch:
+    return as_batch(stream, [])
+
+
+@pytest.mark.parametrize(("minutes", "is_released"), [(4, False), (5, True), (9, True)])
+def test_a_silent_stream_is_released_after_a_while(minutes: int, is_released: bool) -> None:
+    driver = new_driver(JoinSpec(LEFT_SPEC, RIGHT_SPEC, how=JoinType.LEFT))
+    driver.process(*release_idle(driver, (share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0))), MINUTE))
+    later = (share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC))
+    batch = driver.process(*release_idle(driver, later, (1 + minutes) * MINUTE))
+    unmatched = [row["k"] for table in batch.results for row in table.to_pylist()]
+    assert unmatched == ([1] if is_released else [])
+    assert int(driver.state.sides["watermark"][1]) == (100 if is_released else 0)
+
+
+def test_without_idle_after_nothing_is_released() -> None:
+    driver = new_driver(JoinSpec(LEFT_SPEC, replace(RIGHT_SPEC, idle_after_us=None)))
+    driver.process(*release_idle(driver, (share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0))), MINUTE))
+    driver.process(*release_idle(driver, (share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC)), 99 * MINUTE))
+    assert driver.state.sides["live"].tolist() == [2, 0]  # B's tuple has left its window by A's time, A's none
+
+
+def test_what_an_idle_stream_brings_too_late_is_rejected() -> None:
+    driver = new_driver(JoinSpec(LEFT_SPEC, RIGHT_SPEC))
+    driver.process(*release_idle(driver, (share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0))), MINUTE))
+    driver.process(*release_idle(driver, (share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC)), 9 * MINUTE))
+    batch = driver.process(*release_idle(driver, (nothing(LEFT_SPEC), share(RIGHT_SPEC, (3, 99))), 10 * MINUTE))
+    assert [row["reason"] for table in batch.rejected for row in table.to_pylist()] == ["late"]

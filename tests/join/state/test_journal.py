@@ -1,0 +1,87 @@
+"""The journal: any cut of it restores the driver; states are refused where they do not fit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driver_harness import new_driver, run
+from punctuated.errors import SnapshotError
+from punctuated.join.driver import JoinDriver
+from punctuated.join.state.journal import Journal, restore
+from punctuated.model.batch import StreamBatch
+from punctuated.model.pattern import WILDCARD, Range
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.window import TimeWindow
+from punctuated.testing.checks import check_equals_oracle
+from punctuated.testing.strategies import Case, cases
+
+COLUMNS = ("k", "ts", "v", "f")
+SPEC = JoinSpec(
+    StreamSpec("A", COLUMNS, ("k",), "ts", TimeWindow(10), punctuated=True),
+    StreamSpec("B", COLUMNS, ("k",), "ts", TimeWindow(10)),
+)
+
+
+@given(cases(), st.integers(1, 4))
+def test_a_restored_driver_goes_on_as_if_nothing_had_happened(case: Case, every: int) -> None:
+    journal, entries = Journal(), list[bytes]()
+
+    def written_and_sometimes_restored(driver: JoinDriver) -> JoinDriver:
+        nonlocal journal
+        entries.append(journal.write(driver))
+        if len(entries) % every:
+            return driver
+        fresh = new_driver(driver.spec)
+        journal = restore(fresh, entries)
+        return fresh
+
+    check_equals_oracle(
+        lambda spec, batches: run(spec, batches, between=written_and_sometimes_restored), case.spec, case.batches
+    )
+
+
+def test_a_state_of_another_query_says_what_changed() -> None:
+    wider = replace(SPEC, left=replace(SPEC.left, window=TimeWindow(20)))
+    with pytest.raises(SnapshotError, match=r"its window of 'A' is .*10 µs, here it is .*20 µs"):
+        restore(new_driver(wider), [Journal().write(new_driver(SPEC))])
+
+
+def test_a_smaller_window_fits() -> None:
+    wider = replace(SPEC, left=replace(SPEC.left, window=TimeWindow(20)))
+    restore(new_driver(SPEC), [Journal().write(new_driver(wider))])
+
+
+def test_something_else_is_no_journal() -> None:
+    with pytest.raises(SnapshotError, match="not written by this library"):
+        restore(new_driver(SPEC), [b"something else"])
+
+
+def test_text_keys_and_ranges_survive() -> None:
+    schema = pa.schema([("k", pa.string()), ("ts", pa.int64()), ("v", pa.int64()), ("f", pa.bool_())])
+
+    def rows(keys: list[str], ts: int) -> pa.Table:
+        n = len(keys)
+        return pa.table([keys, [ts] * n, np.arange(n), [False] * n], schema=schema)
+
+    def driver() -> JoinDriver:
+        return JoinDriver(SPEC, (schema, schema), [pa.string()], with_times=True)
+
+    said = Punctuation(2, (Range("b", "c"), WILDCARD, WILDCARD, WILDCARD))
+    first = driver()
+    first.process(StreamBatch(rows(["a", "b"], 1), punctuations=(said,)), StreamBatch(rows(["a", "c"], 1)))
+    second = driver()
+    restore(second, [Journal().write(first)])
+    outcomes = []
+    for each in (first, second):
+        batch = each.process(StreamBatch(rows(["a", "b", "c"], 3)), StreamBatch(rows(["a", "b"], 3)))
+        results = sorted(row["k"] for table in batch.results for row in table.to_pylist())
+        rejected = sorted(row["row"] for table in batch.rejected for row in table.to_pylist())
+        outcomes.append((results, rejected, each.state.sides["live"].tolist()))
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == ["a", "a", "a", "b"]
+    assert len(outcomes[0][1]) == 2
