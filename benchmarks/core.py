@@ -26,7 +26,7 @@ from rich.table import Table
 from punctuated import streams
 from punctuated.join.driver import JoinDriver
 from punctuated.model.algorithm import choose_algorithm
-from punctuated.model.batch import Endings, StreamBatch
+from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 
@@ -43,7 +43,7 @@ def spec(window_s: float, algorithm: str = "pwjoin", *, flag: bool = False, punc
         StreamSpec(name, columns, ("key",), "ts", window, flag="last" if flag else None, punctuated=flag or punctuated)
         for name in ("A", "B")
     ]
-    return JoinSpec(sides[0], sides[1], algorithm=choose_algorithm(algorithm))
+    return JoinSpec((sides[0], sides[1]), algorithm=choose_algorithm(algorithm))
 
 
 def batches(tables: Pair, size: int, endings: Pair | None = None) -> Iterator[tuple[StreamBatch, StreamBatch]]:
@@ -68,7 +68,7 @@ def _micros(table: pa.Table) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _with_endings(table: pa.Table, endings: pa.Table) -> StreamBatch:
-    return StreamBatch(table, (Endings(endings.select(["key"]), endings["ts"].cast(pa.int64()), in_band=True),))
+    return StreamBatch(table, (EndedKeys(endings.select(["key"]), endings["ts"].cast(pa.int64()), in_band=True),))
 
 
 def run(join: JoinSpec, tables: Pair, size: int = 10**9, endings: Pair | None = None) -> tuple[float, int, JoinDriver]:
@@ -90,7 +90,7 @@ def run(join: JoinSpec, tables: Pair, size: int = 10**9, endings: Pair | None = 
 def _only(join: JoinSpec, tables: Pair) -> JoinSpec:
     """The same join over the columns that the tables have."""
     columns = tuple(name for name in join.left.columns if name in tables[0].column_names)
-    return replace(join, left=replace(join.left, columns=columns), right=replace(join.right, columns=columns))
+    return replace(join, streams=tuple(replace(stream, columns=columns) for stream in join.streams))
 
 
 def best(join: JoinSpec, tables: Pair, times: int = 3, size: int = 10**9) -> tuple[float, int]:

@@ -119,7 +119,7 @@ MIRRORED = {
 def test_mirrored_inputs_give_mirrored_results(case: HonestCase, cuts: list[int]) -> None:
     spec = case.spec
     batches = case.cut(cuts)
-    mirrored = replace(spec, left=spec.right, right=spec.left, how=MIRRORED[spec.how])
+    mirrored = replace(spec, streams=(spec.right, spec.left), how=MIRRORED[spec.how])
     a, b = run(spec, batches), run(mirrored, [(right, left) for left, right in batches])
     assert total(a, "results") == Counter({(x, y): n for (y, x), n in total(b, "results").items()})
     flipped = Counter({(not is_left, v): n for (is_left, v), n in without_times(total(b, "unmatched")).items()})
@@ -156,8 +156,10 @@ def test_a_broken_promise_fails_where_the_stream_says_so(case: Case) -> None:
 @pytest.mark.parametrize("n_buckets", [1, 2, 8])
 def test_state_stays_small_while_values_come_and_go(n_buckets: int) -> None:
     spec = JoinSpec(
-        left=StreamSpec("A", COLUMNS[LEFT], ("k",), "ts", unique=True, punctuated=True),
-        right=StreamSpec("B", COLUMNS[RIGHT], ("k",), "ts", flag="f", punctuated=True),
+        streams=(
+            StreamSpec("A", COLUMNS[LEFT], ("k",), "ts", unique=True, punctuated=True),
+            StreamSpec("B", COLUMNS[RIGHT], ("k",), "ts", flag="f", punctuated=True),
+        )
     )
     bucket = n_buckets - 1
     driver = new_driver(spec, place=BucketPlace(bucket, n_buckets))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from punctuated.join.exchange.bundle import from_ipc, unpack_parts
+from punctuated.join.exchange.bundle import from_ipc, unpack_bundle
 from punctuated.join.state.journal import Journal
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_state import Bucket
@@ -89,10 +89,10 @@ def stored(spark: SparkSession, checkpoint: Path, query: Query) -> Steps:
 
 def described(bucket: Bucket) -> dict[str, Any]:
     """All that a bucket knows: tuples, punctuations, timers, watermarks, counters, and open groups in any order."""
-    parts = unpack_parts(Journal().write(bucket.driver))
+    parts = unpack_bundle(Journal().write(bucket.driver))
     known = {name: data.to_pybytes() for name, data in parts.items() if not name.startswith("rows.")}
     rows = {name: from_ipc(data).to_pylist() for name, data in parts.items() if name.startswith("rows.")}
-    groups = {} if bucket.groups is None else unpack_parts(bucket.groups.save())
+    groups = {} if bucket.groups is None else unpack_bundle(bucket.groups.save())
     return known | rows | {name: _sorted(from_ipc(data)) for name, data in groups.items()}
 
 

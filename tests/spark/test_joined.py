@@ -82,7 +82,7 @@ def rich_case(how: JoinType) -> Case:
         )
         for side in Side
     )
-    return Case(JoinSpec(left, right, how), batches)
+    return Case(JoinSpec((left, right), how), batches)
 
 
 def _object(random: Random, around: int) -> Object:

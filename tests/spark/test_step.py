@@ -212,8 +212,10 @@ def test_steps_whose_log_is_compacted_equal_the_oracle(case: Case, n: int, rando
 
 COLUMNS = ("k", "ts", "v", "f")
 SPEC = JoinSpec(
-    StreamSpec("A", COLUMNS, ("k",), "ts", TimeWindow(100), punctuated=True),
-    StreamSpec("B", COLUMNS, ("k",), "ts", TimeWindow(100), punctuated=True),
+    (
+        StreamSpec("A", COLUMNS, ("k",), "ts", TimeWindow(100), punctuated=True),
+        StreamSpec("B", COLUMNS, ("k",), "ts", TimeWindow(100), punctuated=True),
+    ),
 )
 
 
@@ -252,7 +254,7 @@ def test_a_log_is_compacted_and_the_state_stays() -> None:
 
 
 def test_entries_hold_what_changed() -> None:
-    silent = replace(SPEC, left=replace(SPEC.left, punctuated=False), right=replace(SPEC.right, punctuated=False))
+    silent = replace(SPEC, streams=(replace(SPEC.left, punctuated=False), replace(SPEC.right, punctuated=False)))
     steps = Steps(make_query(silent, 1))
     feed(steps, (rows_of(range(5_000), 0), []))
     feed(steps, (rows_of(range(5_000, 5_010), 1), []))
@@ -361,7 +363,7 @@ def test_a_range_ends_groups_in_every_bucket() -> None:
 # Idle streams
 
 MINUTE = 60_000_000
-IDLE = replace(SPEC, how=JoinType.LEFT, right=replace(SPEC.right, idle_after_us=MINUTE))
+IDLE = replace(SPEC, how=JoinType.LEFT, streams=(SPEC.left, replace(SPEC.right, idle_after_us=MINUTE)))
 
 
 def left_results(rows: Output) -> list[int]:
@@ -385,7 +387,7 @@ def test_an_idle_stream_is_released_whatever_the_order_of_blobs(endings_first: b
 
 def test_an_idle_stream_does_not_follow_a_bad_clock() -> None:
     clear_cache()
-    spec = replace(IDLE, left=replace(IDLE.left, max_ahead_us=10))
+    spec = replace(IDLE, streams=(replace(IDLE.left, max_ahead_us=10), IDLE.right))
     steps = Steps(make_query(spec, 2))
     steps.run(pack_batch(steps.query, (rows_of([1], 0), rows_of([2], 0)), batch_us=0))
     steps.run(pack_batch(steps.query, ([*rows_of([3], 5), *rows_of([4], 10**9)], []), batch_us=MINUTE))
@@ -406,7 +408,7 @@ def restart(before: Query, after: Query, *batches: Batch) -> tuple[Steps, Callab
 
 
 def with_window(span: int) -> JoinSpec:
-    return replace(SPEC, left=replace(SPEC.left, window=TimeWindow(span)))
+    return replace(SPEC, streams=(replace(SPEC.left, window=TimeWindow(span)), SPEC.right))
 
 
 SOME = rows_of(range(20), 0), rows_of(range(20), 0)
@@ -493,7 +495,7 @@ def widened(query: Query, column: str) -> Query:
     schemas = [reader.schema.insert(place, pa.field(column, pa.string())) for reader in query.readers]
     streams = [replace(query.spec.streams[side], columns=tuple(schemas[side].names)) for side in Side]
     left, right = (Reader(streams[side], "pattern", schemas[side], query.key_types) for side in Side)
-    spec = replace(query.spec, left=streams[LEFT], right=streams[RIGHT])
+    spec = replace(query.spec, streams=tuple(streams))
     return replace(query, spec=spec, readers=(left, right))
 
 
@@ -522,7 +524,7 @@ def test_a_new_column_is_accepted() -> None:
 @pytest.mark.parametrize("name", ["more", "a column between the others"])
 def test_a_new_column_is_accepted_beside_a_promise(name: str) -> None:
     """The promise is of the left stream, which then breaks it; the right one has promised nothing."""
-    query = make_query(replace(SPEC, left=replace(SPEC.left, window=None)), 2)
+    query = make_query(replace(SPEC, streams=(replace(SPEC.left, window=None), SPEC.right)), 2)
     promise = Punctuation(1, (WILDCARD, WILDCARD, Constant(3), WILDCARD))
     rows = go_on_with_more(query, promise, name=name)
     assert sum(row["_kind"] == "result" for row in rows) == 1
@@ -544,7 +546,7 @@ def test_what_an_earlier_join_has_rejected_is_passed_on_and_not_counted_again() 
     columns = pa.schema([*QUERY.result_schema, (TIME, pa.int64())])
     chained = StreamSpec("AB", tuple(columns.names), ("k",), TIME, lateness_us=OUTPUT_LATENESS_US, is_output=True)
     reader = ChainReader(chained, None, columns, (pa.int64(),))
-    query = replace(QUERY, spec=replace(SPEC, left=chained), readers=(reader, QUERY.readers[RIGHT]))
+    query = replace(QUERY, spec=replace(SPEC, streams=(chained, SPEC.right)), readers=(reader, QUERY.readers[RIGHT]))
     rejected = pa.table([["A", "A"], ["late", "corrupt"], [5, None], ["{}", "{}"]], schema=REJECTED_SCHEMA)
     (told,) = chain_tables(schema, ("k",), BatchResult(), [rejected], speaks_for_all=False)
     packed = pa.Table.from_batches(list(Pack(LEFT, reader, 2)(iter(told.to_batches()))))

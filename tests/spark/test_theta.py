@@ -38,7 +38,7 @@ def case(how: JoinType) -> Case:
         ([_row(random, 12 * number) for _ in range(30)], [_row(random, 12 * number) for _ in range(30)])
         for number in range(3)
     ]
-    return Case(JoinSpec(left, right, how), batches)
+    return Case(JoinSpec((left, right), how), batches)
 
 
 def _row(random: Random, around: int) -> Row:

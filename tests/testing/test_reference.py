@@ -31,7 +31,7 @@ def stream(side: Side, **settings: Any) -> StreamSpec:
 
 
 def spec(left: dict[str, Any] | None = None, right: dict[str, Any] | None = None, **settings: Any) -> JoinSpec:
-    return JoinSpec(stream(LEFT, **(left or {})), stream(RIGHT, **(right or {})), **settings)
+    return JoinSpec((stream(LEFT, **(left or {})), stream(RIGHT, **(right or {}))), **settings)
 
 
 def row(key: int | None, ts: int, payload: int | None = None, flag: bool = False) -> Row:
@@ -102,7 +102,10 @@ class TestRunningExample:
     def test_the_printed_rows_give_punctuations_only(self) -> None:
         # in minutes: A  180@9:03  182@9:10
         #             B                       four days later: 180@8:27  182@8:30  180@8:57  <180>
-        spec = replace(self.auctions, left=replace(self.auctions.left, window=TimeWindow(12 * 60)))
+        spec = replace(
+            self.auctions,
+            streams=(replace(self.auctions.left, window=TimeWindow(12 * 60)), self.auctions.right),
+        )
         opened = [row(180, 543), row(182, 550)]
         day = 4 * 24 * 60
         bids: Given = [row(180, day + 507), row(182, day + 510), row(180, day + 537), ended(180, day + 538)]

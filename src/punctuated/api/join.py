@@ -95,8 +95,7 @@ def join(
     streams = _as_stream(left), _as_stream(right)
     specs = _named(streams)
     spec = JoinSpec(
-        left=specs[LEFT],
-        right=specs[RIGHT],
+        streams=specs,
         how=parse_join_type(how),
         algorithm=choose_algorithm(algorithm, propagation),
         purge_threshold=purge_threshold,

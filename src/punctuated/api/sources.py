@@ -48,7 +48,7 @@ class RowsWith(Source):
 
 
 @dataclass(frozen=True)
-class Endings(Source):
+class Announced(Source):
     """A separate stream says which keys end, and when."""
 
     data: Any
@@ -89,4 +89,4 @@ def rows_with(column: str) -> Source:
 
 def endings(data: Any, *, key: str | list[str] | tuple[str, ...], time: str) -> Source:
     """Another table or stream names keys that end, and when; the time may lie in the future."""
-    return Endings(data, (key,) if isinstance(key, str) else tuple(key), time)
+    return Announced(data, (key,) if isinstance(key, str) else tuple(key), time)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from punctuated.api.sources import Clustered, Endings, RowsWith, Source, Unique, When, parts
+from punctuated.api.sources import Announced, Clustered, RowsWith, Source, Unique, When, parts
 from punctuated.errors import ColumnError, StreamError
 from punctuated.model.spec import OnViolation, StreamSpec
 from punctuated.model.times import is_time, to_microseconds
@@ -21,7 +21,7 @@ class Stream:
     batches: tuple[pa.Table, ...] = field(repr=False)
     spec: StreamSpec
     pattern_column: str | None = None
-    endings: tuple[Endings, ...] = field(default=(), repr=False)
+    endings: tuple[Announced, ...] = field(default=(), repr=False)
 
     @property
     def schema(self) -> pa.Schema:
@@ -116,7 +116,7 @@ def stream(
         idle_after_us=None if idle_after is None else parse_duration(idle_after),
         punctuated=bool(sources),
     )
-    announced = tuple(source for source in sources if isinstance(source, Endings))
+    announced = tuple(source for source in sources if isinstance(source, Announced))
     for source in announced:
         if is_frame(source.data) != is_frame(data):
             raise StreamError(f"stream {shown!r} and its endings must both be tables or both be Spark DataFrames")
@@ -224,7 +224,7 @@ def _unknown(stream: str, name: str, known: Sequence[str]) -> str:
     return f"stream {stream!r} has no column {name!r}{hint}"
 
 
-def _check_endings(stream: str, schema: pa.Schema, key: tuple[str, ...], source: Endings) -> None:
+def _check_endings(stream: str, schema: pa.Schema, key: tuple[str, ...], source: Announced) -> None:
     batches = _as_batches(source.data)
     if len(source.key) != len(key):
         raise ColumnError(

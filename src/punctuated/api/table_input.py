@@ -7,11 +7,11 @@ from itertools import zip_longest
 import pyarrow as pa
 
 from punctuated.api.chained import ChainedStream
-from punctuated.api.sources import Endings as Announced
+from punctuated.api.sources import Announced
 from punctuated.api.stream import Stream
 from punctuated.join.intake.keys import common_key_type
 from punctuated.join.intake.reading import Reader, announce
-from punctuated.model.batch import Endings, StreamBatch
+from punctuated.model.batch import EndedKeys, StreamBatch
 
 
 def key_types(left: Stream, right: Stream) -> list[pa.DataType]:
@@ -54,7 +54,7 @@ def _read(stream: Stream, types: Sequence[pa.DataType]) -> Iterator[StreamBatch]
         yield replace(batch, endings=batch.endings + more)
 
 
-def _announced(source: Announced, types: Sequence[pa.DataType]) -> Iterator[Endings]:
+def _announced(source: Announced, types: Sequence[pa.DataType]) -> Iterator[EndedKeys]:
     batches = (source.data,) if isinstance(source.data, pa.Table) else tuple(source.data)
     for batch in batches:
         yield announce(batch, source.key, source.time, types)

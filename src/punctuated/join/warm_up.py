@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.join.driver import JoinDriver
-from punctuated.join.exchange.parcels import read_shares, write_shares
+from punctuated.join.exchange.parcels import read_parcels, write_parcels
 from punctuated.join.exchange.spread import spread
 from punctuated.join.state.journal import Journal, restore
 from punctuated.kernels._jit import CACHE_DIRECTORY
@@ -42,15 +42,17 @@ def compile_once(paired: bool = False) -> None:
 def load_kernels(paired: bool = False) -> None:
     """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored."""
     for key_type in (pa.int64(), pa.string()):
-        spec = JoinSpec(_stream("A", not paired), _stream("B", not paired), algorithm=pair("HT") if paired else PWJOIN)
+        spec = JoinSpec(
+            (_stream("A", not paired), _stream("B", not paired)), algorithm=pair("HT") if paired else PWJOIN
+        )
         schema = _rows(0, key_type).schema
         driver = JoinDriver(spec, (schema, schema), [key_type])
         journal = Journal()
         entries = []
         for first in (0, _ROWS):
             batch = StreamBatch(_rows(first, key_type))
-            left, right = (write_shares(spread(spec.streams[side], batch, [key_type], 1), None) for side in Side)
-            driver.process(read_shares(schema, left), read_shares(schema, right))
+            left, right = (write_parcels(spread(spec.streams[side], batch, [key_type], 1), None) for side in Side)
+            driver.process(read_parcels(schema, left), read_parcels(schema, right))
             entries.append(journal.write(driver))
         restored = JoinDriver(spec, (schema, schema), [key_type])
         restore(restored, entries)

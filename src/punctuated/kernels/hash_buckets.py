@@ -10,7 +10,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inlined
-def bucket_of(index: WindowIndex, side: int, group: int) -> int:
+def hash_bucket(index: WindowIndex, side: int, group: int) -> int:
     """The bucket of a group: the top bits of a multiplicative hash, so runs of integers spread."""
     ours = index.sides[side]
     return int(ours.first_bucket + np.int64((np.uint64(group) * _GOLDEN) >> np.uint64(ours.shift)))
@@ -19,7 +19,7 @@ def bucket_of(index: WindowIndex, side: int, group: int) -> int:
 @inlined
 def append_to_bucket(index: WindowIndex, side: int, place: int) -> None:
     """A tuple becomes the youngest of its bucket."""
-    bucket = index.buckets[bucket_of(index, side, index.group[place])]
+    bucket = index.buckets[hash_bucket(index, side, index.group[place])]
     index.chain[place] = NONE
     if bucket.head < 0:
         bucket.head = place
@@ -31,7 +31,7 @@ def append_to_bucket(index: WindowIndex, side: int, place: int) -> None:
 @inlined
 def take_from_bucket(index: WindowIndex, side: int, place: int) -> None:
     """Unlink a tuple: one hash and one access if it is the oldest, which it is when it leaves its window (KN-14)."""
-    bucket = index.buckets[bucket_of(index, side, index.group[place])]
+    bucket = index.buckets[hash_bucket(index, side, index.group[place])]
     if bucket.head == place:
         bucket.head = index.chain[place]
         return
@@ -47,7 +47,7 @@ def take_from_bucket(index: WindowIndex, side: int, place: int) -> None:
 def collect_from_bucket(index: WindowIndex, side: int, group: int, low: int, high: int, found: Indices) -> int:
     """Places of the matches, oldest first."""
     n = 0
-    place = index.buckets[bucket_of(index, side, group)].head
+    place = index.buckets[hash_bucket(index, side, group)].head
     while place >= 0:
         if index.group[place] == group and index.high[place] >= low and index.low[place] <= high:
             found[n] = place

@@ -8,7 +8,7 @@ from punctuated.model.punctuation import Punctuation
 
 
 @dataclass(frozen=True)
-class Endings:
+class EndedKeys:
     """Single join values that end: key columns and times, in band or announced from outside."""
 
     keys: pa.Table  # one column per key column, in order
@@ -24,6 +24,6 @@ class StreamBatch:
     """
 
     rows: pa.Table
-    endings: tuple[Endings, ...] = ()
+    endings: tuple[EndedKeys, ...] = ()
     punctuations: tuple[Punctuation, ...] = ()
     tick: pa.Table | None = None

@@ -1,7 +1,7 @@
 """What a join is asked to do: plain data, shared by the oracle, the operators and the engines."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from punctuated.errors import AlgorithmError, ShedError, StreamError
@@ -109,10 +109,9 @@ class StreamSpec:
 
 @dataclass(frozen=True, slots=True)
 class JoinSpec:
-    """Two inputs and how they are joined."""
+    """The inputs, two so far, and how they are joined."""
 
-    left: StreamSpec
-    right: StreamSpec
+    streams: tuple[StreamSpec, ...]
     how: JoinType = JoinType.INNER
     algorithm: Algorithm = PWJOIN
     purge_threshold: int = 1
@@ -123,7 +122,6 @@ class JoinSpec:
     adaptive: bool = False  # structures of the windows may change while the join runs
     node_size: int = DEFAULT_NODE_SIZE  # of the trees on windows
     bucket_size: int = DEFAULT_BUCKET_SIZE  # of the hash buckets on windows
-    streams: tuple[StreamSpec, StreamSpec] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.purge_threshold < 1:
@@ -139,7 +137,14 @@ class JoinSpec:
                 f"how={self.how.value!r}: a tuple that comes out unmatched could be matched by one that was shed; "
                 "use an inner join, or leave out shed="
             )
-        object.__setattr__(self, "streams", (self.left, self.right))
+
+    @property
+    def left(self) -> StreamSpec:
+        return self.streams[Side.LEFT]
+
+    @property
+    def right(self) -> StreamSpec:
+        return self.streams[Side.RIGHT]
 
     @property
     def everywhere(self) -> Side | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from punctuated.join.exchange.parcels import read_shares
+from punctuated.join.exchange.parcels import read_parcels
 from punctuated.join.output.widen import widen
 from punctuated.join.state.journal import Journal
 from punctuated.model.side import Side
@@ -44,7 +44,7 @@ def _join(query: Query, number: int, packed: pa.Table) -> pa.Table:
     passed_on: list[bytes] = []
     for row in packed.to_pylist():
         (passed_on if row["rejected"] else shares[row["side"]]).append(row["data"])
-    left, right = (read_shares(query.schemas[side], shares[side]) for side in Side)
+    left, right = (read_parcels(query.schemas[side], shares[side]) for side in Side)
     batch = driver.process(left, right).then(driver.end())
     return _complete(view_tables(query, bucket, batch, passed_on), query.output_schema)
 

@@ -11,7 +11,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
-from punctuated.join.exchange.bundle import Parts, pack_parts, unpack_parts
+from punctuated.join.exchange.bundle import Bundle, pack_bundle, unpack_bundle
 from punctuated.join.output.group_by import GroupBy
 from punctuated.join.state.journal import Journal, restore
 from punctuated.spark.chunk_files import chunk_files
@@ -74,13 +74,13 @@ class StateLog:
             groups.load(entries[-1]["groups"])
         return Bucket(driver, journal, groups, speaks_for_all=number == 0, tokens=tokens)
 
-    def _entries_of(self, head: Head) -> tuple[list[str], list[Parts]]:
+    def _entries_of(self, head: Head) -> tuple[list[str], list[Bundle]]:
         """Tokens and contents of the entries, oldest first; they are followed back from the last one."""
         tokens: list[str] = []
-        entries: list[Parts] = []
+        entries: list[Bundle] = []
         token = head.token
         for number in reversed(range(head.first, head.stop)):
-            parts = unpack_parts(_decompress(chunk_files().read(token) or self._stored_entry(number)))
+            parts = unpack_bundle(_decompress(chunk_files().read(token) or self._stored_entry(number)))
             tokens.insert(0, token)
             entries.insert(0, parts)
             token = bytes(parts["previous"]).decode()
@@ -101,7 +101,7 @@ class StateLog:
         parts = {"join": bucket.journal.write(bucket.driver), "previous": head.token.encode()}
         if bucket.groups is not None:
             parts["groups"] = bucket.groups.save()
-        data = _compress(pack_parts(parts))
+        data = _compress(pack_bundle(parts))
         self._entries.updateValue((head.stop,), (data,))
         chunk_files().write(token, data)
         if starts_anew:

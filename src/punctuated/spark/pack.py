@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.join.exchange.parcels import write_shares
+from punctuated.join.exchange.parcels import write_parcels
 from punctuated.join.exchange.spread import spread
 from punctuated.join.intake.reading import Reader, announce
 from punctuated.join.output.collector import json_value
@@ -48,7 +48,7 @@ class Pack:
         malformed: list[Fault] = []
         batch = self._read(sound, malformed)
         shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets, self.everywhere)
-        yield self._blobs(bucket_ids()[: self.n_buckets], write_shares(shares, batch_us), rejected=False)
+        yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(shares, batch_us), rejected=False)
         corrupt = [*self._described(table, timeless), *self._described(sound, malformed)]
         passed_on = self.reader.passed_on(table)
         if corrupt or passed_on:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from punctuated.join.exchange.parcels import batch_time, read_shares
+from punctuated.join.exchange.parcels import batch_time, read_parcels
 from punctuated.join.intake.idle import release_idle
 from punctuated.join.output.collector import BatchResult
 from punctuated.join.output.counters import current_counts
@@ -50,7 +50,7 @@ class JoinStep(StatefulProcessor):
         bucket, hit = self._open(number, head)
         clock.stage("restore")
         blobs, passed_on = _sorted(rows)
-        left, right = (read_shares(self._query.schemas[side], blobs[side]) for side in Side)
+        left, right = (read_parcels(self._query.schemas[side], blobs[side]) for side in Side)
         now = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if self._query.tells_time else None
         if now is not None:
             left, right = release_idle(bucket.driver, (left, right), now)

@@ -64,7 +64,7 @@ class HonestCase:
             replace(stream, flag=None, unique=False, clustered=False, punctuated=False) for stream in self.spec.streams
         )
         history: list[tuple[Side, Object]] = [(side, each) for side, each in self.history if isinstance(each, Row)]
-        return replace(self, spec=replace(self.spec, left=left, right=right), history=history)
+        return replace(self, spec=replace(self.spec, streams=(left, right)), history=history)
 
     @staticmethod
     def _batch(objects: Sequence[tuple[Side, Object]]) -> Batch:
@@ -229,8 +229,7 @@ def cases(
         for side in Side
     )
     spec = JoinSpec(
-        left_spec,
-        right_spec,
+        (left_spec, right_spec),
         how=draw(st.sampled_from(types)),
         algorithm=draw(st.sampled_from(algorithms)),
         purge_threshold=draw(st.just(1) | st.integers(1, 4)),
@@ -262,8 +261,7 @@ def window_cases(
     left_spec, right_spec = (draw(_window_spec(side, keyed)) for side in Side)
     structures = draw(st.sampled_from("NHBT" if keyed else "NBT")), draw(st.sampled_from("NHBT" if keyed else "NBT"))
     spec = JoinSpec(
-        left_spec,
-        right_spec,
+        (left_spec, right_spec),
         how=draw(st.sampled_from(types)),
         algorithm=choose_algorithm("".join(structures)),
         node_size=draw(st.sampled_from([2, 3, 4, 100])),
@@ -357,8 +355,7 @@ def honest_cases(
         for side, spec in ((LEFT, left), (RIGHT, right))
     )
     spec = JoinSpec(
-        left,
-        right,
+        (left, right),
         how=draw(st.sampled_from(types)),
         algorithm=draw(st.sampled_from(algorithms)),
         purge_threshold=draw(st.just(1) | st.integers(1, 4)),

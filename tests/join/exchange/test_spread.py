@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver_harness import new_driver, observe
-from punctuated.join.exchange.parcels import read_shares, write_shares
+from punctuated.join.exchange.parcels import read_parcels, write_parcels
 from punctuated.join.exchange.spread import bucket_numbers, spread
 from punctuated.model.batch import StreamBatch
 from punctuated.model.bucket import BucketPlace
@@ -32,7 +32,7 @@ def run_in_buckets(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int) -> 
 
 def _share(spec: JoinSpec, shares: list[list[StreamBatch]], bucket: int) -> tuple[StreamBatch, StreamBatch]:
     """A bucket's share of both streams, through bytes and back."""
-    left, right = (read_shares(stream_schema(spec.streams[s]), [write_shares(shares[s])[bucket]]) for s in Side)
+    left, right = (read_parcels(stream_schema(spec.streams[s]), [write_parcels(shares[s])[bucket]]) for s in Side)
     return left, right
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from punctuated.errors import AggregateError
-from punctuated.join.exchange.bundle import from_ipc, unpack_parts
+from punctuated.join.exchange.bundle import from_ipc, unpack_bundle
 from punctuated.join.intake.keys import key_codec
 from punctuated.join.output.collector import BatchResult
 from punctuated.join.output.group_by import GroupBy, check_grouping, describe_grouping
@@ -272,7 +272,7 @@ def test_a_final_group_comes_out_with_its_punctuation_and_leaves_nothing() -> No
         found = groups.process(last)
         assert_same({(key,): by_group(whole, ["k"])[key,]}, by_group(found, ["k"]))
         last = BatchResult()
-        kept = {name: from_ipc(data) for name, data in unpack_parts(groups.save()).items()}
+        kept = {name: from_ipc(data) for name, data in unpack_bundle(groups.save()).items()}
         assert set(kept["totals"]["k"].to_pylist()) == left
         assert len(kept["sums"]) == len(left)
         assert {kept["totals"]["k"][place].as_py() for place in kept["stored"]["group"].to_pylist()} == left

@@ -18,7 +18,7 @@ COLUMNS = ("k", "ts", "v")
 
 def spec(bucket_bytes: int | None) -> JoinSpec:
     left, right = (StreamSpec(name, COLUMNS, ("k",), "ts", TimeWindow(10**9)) for name in "AB")
-    return JoinSpec(left, right, bucket_bytes=bucket_bytes)
+    return JoinSpec((left, right), bucket_bytes=bucket_bytes)
 
 
 def rows(first: int, n: int) -> StreamBatch:

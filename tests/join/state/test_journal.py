@@ -22,8 +22,10 @@ from punctuated.testing.strategies import Case, cases
 
 COLUMNS = ("k", "ts", "v", "f")
 SPEC = JoinSpec(
-    StreamSpec("A", COLUMNS, ("k",), "ts", TimeWindow(10), punctuated=True),
-    StreamSpec("B", COLUMNS, ("k",), "ts", TimeWindow(10)),
+    (
+        StreamSpec("A", COLUMNS, ("k",), "ts", TimeWindow(10), punctuated=True),
+        StreamSpec("B", COLUMNS, ("k",), "ts", TimeWindow(10)),
+    ),
 )
 
 
@@ -46,13 +48,13 @@ def test_a_restored_driver_goes_on_as_if_nothing_had_happened(case: Case, every:
 
 
 def test_a_state_of_another_query_says_what_changed() -> None:
-    wider = replace(SPEC, left=replace(SPEC.left, window=TimeWindow(20)))
+    wider = replace(SPEC, streams=(replace(SPEC.left, window=TimeWindow(20)), SPEC.right))
     with pytest.raises(SnapshotError, match=r"its window of 'A' is .*10 µs, here it is .*20 µs"):
         restore(new_driver(wider), [Journal().write(new_driver(SPEC))])
 
 
 def test_a_smaller_window_fits() -> None:
-    wider = replace(SPEC, left=replace(SPEC.left, window=TimeWindow(20)))
+    wider = replace(SPEC, streams=(replace(SPEC.left, window=TimeWindow(20)), SPEC.right))
     restore(new_driver(SPEC), [Journal().write(new_driver(wider))])
 
 

@@ -27,7 +27,7 @@ def observed(rates: list[tuple[int, int]]) -> list[Observation]:
         seen.append(what)
         return structures
 
-    driver = JoinDriver(JoinSpec(left, right, algorithm=pair("HH")), (SCHEMA, SCHEMA), [pa.int64()], chooser=note)
+    driver = JoinDriver(JoinSpec((left, right), algorithm=pair("HH")), (SCHEMA, SCHEMA), [pa.int64()], chooser=note)
     rng = np.random.default_rng(4)
     for second, counts in enumerate(rates):
         one, two = (

@@ -1,4 +1,4 @@
-"""Named bytes as one, and tables as bytes: how states and shares of a batch are written."""
+"""Named bytes as one, and tables as bytes: how states and parcels are written."""
 
 from typing import Any
 
@@ -7,20 +7,20 @@ import pyarrow as pa
 
 from punctuated.errors import SnapshotError
 
-Parts = dict[str, Any]
+Bundle = dict[str, Any]
 _SCHEMA = pa.schema([("name", pa.string()), ("data", pa.large_binary())])
 
 
-def pack_parts(parts: Parts) -> bytes:
+def pack_bundle(bundle: Bundle) -> bytes:
     """Named bytes as one."""
-    offsets = np.concatenate([[0], np.cumsum([len(data) for data in parts.values()])]).astype(np.int64)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(parts.values()))]
-    values = pa.Array.from_buffers(pa.large_binary(), len(parts), buffers)
-    return bytes(to_ipc(pa.table([list(parts), values], schema=_SCHEMA)))
+    offsets = np.concatenate([[0], np.cumsum([len(data) for data in bundle.values()])]).astype(np.int64)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(bundle.values()))]
+    values = pa.Array.from_buffers(pa.large_binary(), len(bundle), buffers)
+    return bytes(to_ipc(pa.table([list(bundle), values], schema=_SCHEMA)))
 
 
-def unpack_parts(data: bytes) -> Parts:
-    """The inverse of `pack_parts`, without copying."""
+def unpack_bundle(data: bytes) -> Bundle:
+    """The inverse of `pack_bundle`, without copying."""
     try:
         table = from_ipc(data)
         names, values = table["name"].to_pylist(), table["data"].combine_chunks()

@@ -1,59 +1,59 @@
-"""Shares: what falls to one bucket of a part of a batch, as bytes, and many shares as one batch again."""
+"""Parcels: what falls to one bucket of a batch, as bytes, and many parcels as one batch again."""
 
 import json
 from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from punctuated.join.exchange.bundle import from_ipc, pack_parts, to_ipc, unpack_parts
-from punctuated.model.batch import Endings, StreamBatch
+from punctuated.join.exchange.bundle import from_ipc, pack_bundle, to_ipc, unpack_bundle
+from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.punctuation import Punctuation
 
 
-def write_shares(shares: Sequence[StreamBatch], batch_us: int | None = None) -> list[bytes]:
-    """The shares of all buckets as bytes; what is the same for all is written once.
+def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None) -> list[bytes]:
+    """The parcels of all buckets; what is the same for all is written once.
 
     `batch_us` is the engine's time of the batch.
     """
-    types = shares[0].rows.schema.types
-    said = json.dumps([[p.ts, print_patterns(p.patterns, types), p.in_band] for p in shares[0].punctuations]).encode()
-    common = {"said": said, "batch_us": json.dumps(batch_us).encode()}
-    if shares[0].tick is not None:
-        common["tick"] = to_ipc(shares[0].tick)
+    types = batches[0].rows.schema.types
+    patterns = [[p.ts, print_patterns(p.patterns, types), p.in_band] for p in batches[0].punctuations]
+    common = {"punctuations": json.dumps(patterns).encode(), "batch_us": json.dumps(batch_us).encode()}
+    if batches[0].tick is not None:
+        common["tick"] = to_ipc(batches[0].tick)
     written = []
-    for share in shares:
-        parts = dict(common)
-        if len(share.rows):
-            parts["rows"] = to_ipc(share.rows)
-        for number, endings in enumerate(share.endings):
+    for batch in batches:
+        bundle = dict(common)
+        if len(batch.rows):
+            bundle["rows"] = to_ipc(batch.rows)
+        for number, endings in enumerate(batch.endings):
             name = f"{'in band' if endings.in_band else 'announced'}.{number}"
-            parts[name] = to_ipc(endings.keys.append_column("\0ts", endings.ts))
-        written.append(pack_parts(parts))
+            bundle[name] = to_ipc(endings.keys.append_column("\0ts", endings.ts))
+        written.append(pack_bundle(bundle))
     return written
 
 
 def batch_time(written: Iterable[bytes]) -> int | None:
-    """The engine's time of the batch, if any share carries it."""
-    times = [json.loads(unpack_parts(data)["batch_us"].to_pybytes()) for data in written]
+    """The engine's time of the batch, if any parcel carries it."""
+    times = [json.loads(unpack_bundle(data)["batch_us"].to_pybytes()) for data in written]
     return max((time for time in times if time is not None), default=None)
 
 
-def read_shares(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:
-    """All shares of a bucket together."""
+def read_parcels(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:
+    """All parcels of a bucket together."""
     rows, ticks, endings, punctuations = [schema.empty_table()], [], [], []
     types = schema.types
-    for parts in map(unpack_parts, written):
-        if "rows" in parts:
-            rows.append(from_ipc(parts["rows"]))
-        if "tick" in parts:
-            ticks.append(from_ipc(parts["tick"]))
-        for ts, text, in_band in json.loads(parts["said"].to_pybytes()):
+    for bundle in map(unpack_bundle, written):
+        if "rows" in bundle:
+            rows.append(from_ipc(bundle["rows"]))
+        if "tick" in bundle:
+            ticks.append(from_ipc(bundle["tick"]))
+        for ts, text, in_band in json.loads(bundle["punctuations"].to_pybytes()):
             punctuations.append(Punctuation(ts, parse_punctuation(text, types), in_band))
-        endings += [_endings(from_ipc(data), name) for name, data in parts.items() if "." in name]
+        endings += [_endings(from_ipc(data), name) for name, data in bundle.items() if "." in name]
     tick = pa.concat_tables(ticks) if ticks else None
     return StreamBatch(pa.concat_tables(rows), tuple(endings), tuple(punctuations), tick)
 
 
-def _endings(table: pa.Table, name: str) -> Endings:
-    return Endings(table.drop_columns(["\0ts"]), table["\0ts"], in_band=name.startswith("in band"))
+def _endings(table: pa.Table, name: str) -> EndedKeys:
+    return EndedKeys(table.drop_columns(["\0ts"]), table["\0ts"], in_band=name.startswith("in band"))

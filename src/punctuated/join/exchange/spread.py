@@ -19,7 +19,7 @@ from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
 from punctuated.join.intake.take_in import key_columns, said_times
 from punctuated.kernels.key_bytes import hash_keys, mix_codes
-from punctuated.model.batch import Endings, StreamBatch
+from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
@@ -99,14 +99,14 @@ def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
     return [sorted_table.slice(low, high - low) for low, high in pairwise(edges.tolist())]
 
 
-def _spread_endings(endings: Endings, n_buckets: int) -> list[Endings]:
+def _spread_endings(endings: EndedKeys, n_buckets: int) -> list[EndedKeys]:
     numbers = bucket_numbers(endings.keys.columns, n_buckets)
     both = endings.keys.append_column("\0ts", endings.ts)
     parts = split(both, numbers, n_buckets)
     return [replace(endings, keys=part.drop_columns(["\0ts"]), ts=part["\0ts"]) for part in parts]
 
 
-def _as_endings(stream: StreamSpec, named: Sequence[Punctuation], types: Sequence[pa.DataType]) -> list[Endings]:
+def _as_endings(stream: StreamSpec, named: Sequence[Punctuation], types: Sequence[pa.DataType]) -> list[EndedKeys]:
     """Punctuations that name values, as columns."""
     endings = []
     for in_band in (True, False):
@@ -118,5 +118,5 @@ def _as_endings(stream: StreamSpec, named: Sequence[Punctuation], types: Sequenc
         ]
         if said:
             keys = pa.table(key_columns([key for _, key in said], types), names=list(stream.key))
-            endings.append(Endings(keys, pa.chunked_array([pa.array([ts for ts, _ in said], pa.int64())]), in_band))
+            endings.append(EndedKeys(keys, pa.chunked_array([pa.array([ts for ts, _ in said], pa.int64())]), in_band))
     return endings

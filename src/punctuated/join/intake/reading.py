@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from punctuated.errors import PatternError
 from punctuated.join.intake.recast import recast
-from punctuated.model.batch import Endings, StreamBatch
+from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import StreamSpec
@@ -49,10 +49,10 @@ class Reader:
         is_single = keys.is_valid().to_numpy(zero_copy_only=False)
         others = np.flatnonzero(~is_single)
         times = to_microseconds(said[self.stream.time], self.stream.time)
-        endings: tuple[Endings, ...] = ()
+        endings: tuple[EndedKeys, ...] = ()
         if is_single.any():
             named = pa.table([keys.drop_null().cast(self.types[0])], names=[self.stream.key[0]])
-            endings = (Endings(named, pa.chunked_array([pa.array(times[is_single])]), in_band=True),)
+            endings = (EndedKeys(named, pa.chunked_array([pa.array(times[is_single])]), in_band=True),)
         return StreamBatch(
             rows=recast(table.filter(pa.array(is_row)).select(columns), self.cast_schema),
             endings=endings,
@@ -92,8 +92,8 @@ class Reader:
         return tuple(parsed)
 
 
-def announce(table: pa.Table, key: Sequence[str], time: str, types: Sequence[pa.DataType]) -> Endings:
+def announce(table: pa.Table, key: Sequence[str], time: str, types: Sequence[pa.DataType]) -> EndedKeys:
     """Rows of a separate stream of endings."""
     keys = recast(table.select(list(key)), pa.schema(list(zip(key, types, strict=True))))
     times = pa.chunked_array([pa.array(to_microseconds(table[time], time))])
-    return Endings(keys, times, in_band=False)
+    return EndedKeys(keys, times, in_band=False)

@@ -16,7 +16,7 @@ from punctuated.join.intake.recast import recast
 from punctuated.join.output.collector import BatchResult
 from punctuated.join.output.widen import widen
 from punctuated.kernels.layout import FOREVER, NEVER
-from punctuated.model.batch import Endings, StreamBatch
+from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern import WILDCARD, Pattern, Range
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
@@ -91,7 +91,7 @@ class ChainReader(Reader):
         columns = [rejected["_stream"], rejected["_reason"], times.cast(pa.int64()), rejected["_row"]]
         return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
-    def _endings(self, said: pa.Table) -> tuple[tuple[Endings, ...], list[Punctuation]]:
+    def _endings(self, said: pa.Table) -> tuple[tuple[EndedKeys, ...], list[Punctuation]]:
         if not len(said) or not self.stream.punctuated:  # the other join may be on another key
             return (), []
         names = list(self.stream.key)
@@ -99,7 +99,7 @@ class ChainReader(Reader):
         is_range = said[self.stream.key[0]].is_null().to_numpy()
         single = said.filter(pa.array(~is_range))
         keys = recast(single.select(names), pa.schema(list(zip(names, self.types, strict=True))))
-        endings = (Endings(keys, pa.chunked_array([pa.array(times[~is_range])]), in_band=False),) if len(keys) else ()
+        endings = (EndedKeys(keys, pa.chunked_array([pa.array(times[~is_range])]), in_band=False),) if len(keys) else ()
         texts = said["_pattern"].to_pylist()
         places = np.flatnonzero(is_range).tolist()
         return endings, [Punctuation(int(times[i]), self._whole(texts[i]), in_band=False) for i in places]

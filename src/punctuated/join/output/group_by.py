@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.errors import AggregateError
-from punctuated.join.exchange.bundle import from_ipc, pack_parts, to_ipc, unpack_parts
+from punctuated.join.exchange.bundle import from_ipc, pack_bundle, to_ipc, unpack_bundle
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.pattern_match import match_columns
 from punctuated.join.intake.take_in import sortable
@@ -85,11 +85,11 @@ class GroupBy:
         kept = {"totals": self._totals, "earliest": self._earliest, "latest": self._latest}
         if self._estimates is not None and self._totals is not None:
             kept |= self._estimates.save()
-        return pack_parts({name: to_ipc(table) for name, table in kept.items() if table is not None})
+        return pack_bundle({name: to_ipc(table) for name, table in kept.items() if table is not None})
 
     def load(self, saved: bytes) -> None:
         """Go on with the groups of `save`; the results may have gained columns meanwhile."""
-        kept = {name: from_ipc(data) for name, data in unpack_parts(saved).items()}
+        kept = {name: from_ipc(data) for name, data in unpack_bundle(saved).items()}
         self._totals = kept.pop("totals", None)
         if self._estimates is not None and self._totals is not None:
             self._estimates.load(kept)

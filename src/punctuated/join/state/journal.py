@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.driver import JoinDriver
-from punctuated.join.exchange.bundle import Parts, from_ipc, pack_parts, to_ipc, unpack_parts
+from punctuated.join.exchange.bundle import Bundle, from_ipc, pack_bundle, to_ipc, unpack_bundle
 from punctuated.join.intake.keys import NumberedKeys
 from punctuated.join.intake.promises import Promise
 from punctuated.join.output.widen import widen
@@ -53,7 +53,7 @@ class Journal:
 
     def write(self, driver: JoinDriver) -> bytes:
         """What has changed since the last entry."""
-        parts: Parts = {"fingerprint": _json(_fingerprint(driver))}
+        parts: Bundle = {"fingerprint": _json(_fingerprint(driver))}
         for side in Side:
             parts |= self._tuples(driver, side)
         if isinstance(driver.codec, NumberedKeys):
@@ -62,9 +62,9 @@ class Journal:
             changed, gone = changes(self._records[name], now)
             parts |= {f"{name}.changed": changed.tobytes(), f"{name}.gone": gone.tobytes()}
             self._records[name] = now
-        return pack_parts(parts | _memory(driver))
+        return pack_bundle(parts | _memory(driver))
 
-    def _tuples(self, driver: JoinDriver, side: Side) -> Parts:
+    def _tuples(self, driver: JoinDriver, side: Side) -> Bundle:
         ids, marks = driver.rows[side].live_ids(driver.state, side)
         before = self._ids[side]
         last = int(before[-1]) if before.size else -1
@@ -84,7 +84,7 @@ class Journal:
             parts["rows"] = to_ipc(driver.rows[side].newest(driver.state, side, ids.size - fresh))
         return {f"{name}.{side}": data for name, data in parts.items()}
 
-    def _numbered_keys(self, codec: NumberedKeys) -> Parts:
+    def _numbered_keys(self, codec: NumberedKeys) -> Bundle:
         written, numbering = self._keys
         start = written if numbering == codec.numbering else 0
         keys = codec.known_keys()
@@ -96,12 +96,12 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
     """Bring a driver that was just made to where the entries end; returns the journal to go on with."""
     journal = Journal()
     expected = _fingerprint(driver)
-    last: Parts | None = None
+    last: Bundle | None = None
     keys: list[pa.Table] = []
     tuples = [_Tuples(driver.rows[side].schema) for side in Side]
     records = journal._records
     for entry in entries:
-        last = unpack_parts(entry)
+        last = unpack_bundle(entry)
         fingerprint.check(_loads(last["fingerprint"]), expected)
         for side in Side:
             tuples[side].apply(last, side)
@@ -131,7 +131,7 @@ class _Tuples:
         self._ids, self._gone, self._matched = [_NO_INTS], [_NO_INTS], [_NO_INTS]
         self._lowest, self.next_id = 0, 0
 
-    def apply(self, parts: Parts, side: Side) -> None:
+    def apply(self, parts: Bundle, side: Side) -> None:
         for name, kept in (("ids", self._ids), ("gone", self._gone), ("matched", self._matched)):
             kept.append(_ints(parts[f"{name}.{side}"]))
         self._lowest, self.next_id = _loads(parts[f"lowest.{side}"])
@@ -198,7 +198,7 @@ def _timers(driver: JoinDriver, name: str, side: Side) -> lay.Records:
 # What is written anew each time
 
 
-def _memory(driver: JoinDriver) -> Parts:
+def _memory(driver: JoinDriver) -> Bundle:
     state, arrays = driver.state, driver.state.arrays
     codes = arrays.values["code"]
     common = state.common[0]
@@ -290,7 +290,7 @@ def _standings(driver: JoinDriver) -> pa.Table:
 # The way back
 
 
-def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples], records: dict[str, lay.Records]) -> None:
+def _rebuild(driver: JoinDriver, parts: Bundle, tuples: Sequence[_Tuples], records: dict[str, lay.Records]) -> None:
     state, remembered = driver.state, records["values"]
     driver.memory.runs = Runs(*(records["runs"][name].copy() for name in ("low", "high", "flags", "touched")))
     _restore_said(driver, _loads(parts["said"]))
@@ -310,7 +310,7 @@ def _rebuild(driver: JoinDriver, parts: Parts, tuples: Sequence[_Tuples], record
     driver.reindex()
 
 
-def _places_of(driver: JoinDriver, parts: Parts, tuples: _Tuples, side: Side) -> lay.Records:
+def _places_of(driver: JoinDriver, parts: Bundle, tuples: _Tuples, side: Side) -> lay.Records:
     if f"places.{side}" in parts:
         return np.frombuffer(parts[f"places.{side}"], lay.PLACE)
     rows, stream = tuples.table, driver.spec.streams[side]
@@ -338,7 +338,7 @@ def _restore_tuples(driver: JoinDriver, tuples: _Tuples, places: lay.Records, si
     driver.rows[side].load(tuples.table, tuples.ids, tuples.next_id)
 
 
-def _restore_timers(driver: JoinDriver, parts: Parts, records: dict[str, lay.Records]) -> None:
+def _restore_timers(driver: JoinDriver, parts: Bundle, records: dict[str, lay.Records]) -> None:
     state = driver.state
     saved = {name: [records[f"{name}.{side}"] for side in Side] for name in _ORDERED}
     saved["clusters"] = [np.frombuffer(parts[f"clusters.{side}"], _TIMER) for side in Side]

@@ -141,12 +141,12 @@ class RangeEndings:
             *((ended << side, side, known) for side in Side for known in self.in_effect[side]),
             *((lay.OUT, None, known) for known in self.out),
         ]
-        pieces = [
-            Piece(low, high, flags, side, known.ts)
+        covers = [
+            Cover(low, high, flags, side, known.ts)
             for flags, side, known in parts
             for low, high in self._codec.intervals(known.patterns)
         ]
-        return cut_into_segments(pieces)
+        return cut_into_segments(covers)
 
     def named_lists(self) -> dict[str, list[Known]]:
         """All that is remembered, by what it is."""
@@ -163,7 +163,7 @@ class RangeEndings:
             self._announce(side, state)
 
 
-class Piece(NamedTuple):
+class Cover(NamedTuple):
     """Codes that one range covers."""
 
     low: int
@@ -173,18 +173,18 @@ class Piece(NamedTuple):
     ts: int
 
 
-def cut_into_segments(pieces: Sequence[Piece]) -> lay.Records:
-    """Overlapping pieces as disjoint runs, each with all flags and the earliest time per side."""
-    starts = sorted({piece.low for piece in pieces} | {piece.high + 1 for piece in pieces})
-    opening: dict[int, list[Piece]] = {}
-    for piece in pieces:
-        opening.setdefault(piece.low, []).append(piece)
+def cut_into_segments(covers: Sequence[Cover]) -> lay.Records:
+    """Overlapping covers as disjoint runs, each with all flags and the earliest time per side."""
+    starts = sorted({cover.low for cover in covers} | {cover.high + 1 for cover in covers})
+    opening: dict[int, list[Cover]] = {}
+    for cover in covers:
+        opening.setdefault(cover.low, []).append(cover)
     runs: list[tuple[int, int, int, tuple[int, int]]] = []
-    covering: list[Piece] = []
+    covering: list[Cover] = []
     for low, following in pairwise(starts):
-        covering = [piece for piece in covering if piece.high >= low] + opening.get(low, [])
+        covering = [cover for cover in covering if cover.high >= low] + opening.get(low, [])
         if covering:
-            flags = reduce(or_, (piece.flags for piece in covering))
+            flags = reduce(or_, (cover.flags for cover in covering))
             ts = [min((p.ts for p in covering if p.side == side), default=lay.FOREVER) for side in Side]
             runs.append((low, following - 1, flags, (ts[LEFT], ts[RIGHT])))
     return np.array(runs, lay.RANGE)

@@ -50,7 +50,7 @@ class TimedJoin:
             )
             for name in ("left", "right")
         )
-        spec = JoinSpec(left, right, algorithm=pair(structures), bucket_size=bucket_size, node_size=node_size)
+        spec = JoinSpec((left, right), algorithm=pair(structures), bucket_size=bucket_size, node_size=node_size)
         schemas = _SCHEMA, _SCHEMA
         ranged, _ = served_predicate(spec, where, schemas)
         self._driver = TimedDriver(spec, schemas, [pa.int64()] if equal else [], ranged=ranged)
