@@ -24,7 +24,9 @@ from rich.console import Console
 from rich.table import Table
 
 from punctuated import streams
+from punctuated.experiments.timed import timed
 from punctuated.join.driver import JoinDriver
+from punctuated.join.setup import DriverSetup
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.spec import JoinSpec, StreamSpec
@@ -76,7 +78,7 @@ def run(join: JoinSpec, tables: Pair, size: int = 10**9, endings: Pair | None = 
     join = _only(join, tables)
     columns = list(join.left.columns)
     selected = tables[0].select(columns), tables[1].select(columns)
-    driver = JoinDriver(join, (selected[0].schema, selected[1].schema), [pa.int64()])
+    driver = JoinDriver(DriverSetup(join, (selected[0].schema, selected[1].schema), (pa.int64(),)))
     gc.collect()
     start = time.perf_counter()
     results = 0
@@ -133,8 +135,8 @@ def bench_kernel(n: int) -> dict[str, Any]:
     tables = streams.w1(n)
     join = spec(15, flag=True)
     selected = tables[0].select(list(join.left.columns)), tables[1].select(list(join.left.columns))
-    driver = JoinDriver(join, (selected[0].schema, selected[1].schema), [pa.int64()])
-    driver.discard_output()
+    driver = JoinDriver(DriverSetup(join, (selected[0].schema, selected[1].schema), (pa.int64(),)))
+    timed(driver)
     start = time.perf_counter()
     driver.process(StreamBatch(selected[0]), StreamBatch(selected[1]))
     seconds = time.perf_counter() - start

@@ -5,11 +5,14 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from punctuated.join.driver import ONLY_BUCKET, JoinDriver
-from punctuated.join.output.collector import BatchResult, Where
-from punctuated.join.tactics.range_predicate import RangePredicate
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.join.driver import JoinDriver
+from punctuated.join.intake.reading import Reader
+from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.setup import ONLY_BUCKET
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern_text import parse_punctuation
+from punctuated.model.predicate import Expression
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.testing.checks import Observed, extent
@@ -19,24 +22,17 @@ from punctuated.testing.tables import as_batch, stream_schema
 Continue = Callable[[JoinDriver], JoinDriver]
 
 
+def bound_join(spec: JoinSpec, where: Expression | None = None, n_buckets: int = 1) -> BoundJoin:
+    """What `pt.join` would bind for the strategies' streams."""
+    types = (pa.int64(),) * len(spec.left.key)
+    inputs = tuple(Reader(stream, None, stream_schema(stream), types) for stream in spec.streams)
+    return BoundJoin(spec, inputs, where, n_buckets)
+
+
 def new_driver(
-    spec: JoinSpec,
-    where: Where | None = None,
-    hash_bits: int = 64,
-    place: BucketPlace = ONLY_BUCKET,
-    ranged: RangePredicate | None = None,
+    spec: JoinSpec, where: Expression | None = None, hash_bits: int = 64, place: BucketPlace = ONLY_BUCKET
 ) -> JoinDriver:
-    schemas = stream_schema(spec.left), stream_schema(spec.right)
-    return JoinDriver(
-        spec,
-        schemas,
-        [pa.int64()] * len(spec.left.key),
-        where=where,
-        ranged=ranged,
-        with_times=True,
-        hash_bits=hash_bits,
-        place=place,
-    )
+    return bound_join(spec, where, place.n).driver(place.number, timed=True, hash_bits=hash_bits)
 
 
 def run(
@@ -54,7 +50,7 @@ def run(
 def observe(driver: JoinDriver, batch: BatchResult) -> Observed:
     spec = driver.spec
     left, right = driver.state.sides["live"].tolist()
-    seen = Observed(stored=(left, right), forgotten=driver.memory.forgotten)
+    seen = Observed(stored=(left, right), forgotten=driver.forgotten)
     for table, times in zip(batch.results, batch.result_ts, strict=True):
         for row, ts in zip(table.to_pylist(), times.tolist(), strict=True):
             _count_row(seen, spec, row, ts)

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 import punctuated as pt
-from punctuated.api.sources import Source
+from punctuated.bind.sources import Source
 from punctuated.spark.joined import SparkJoin
 
 SCHEMA = "key BIGINT, ts TIMESTAMP, val BIGINT"

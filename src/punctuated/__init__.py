@@ -13,9 +13,10 @@ from importlib.metadata import PackageNotFoundError, version
 from punctuated import streams
 from punctuated.api.engine import configure, register_source
 from punctuated.api.join import join
-from punctuated.api.joined import Join
-from punctuated.api.sources import clustered, endings, rows_with, unique, when
-from punctuated.api.stream import Stream, stream
+from punctuated.api.joined import Grouped, Joined
+from punctuated.api.stream import SparkStream, Stream, TableStream, stream
+from punctuated.api.table_join import Join
+from punctuated.bind.sources import clustered, endings, rows_with, unique, when
 from punctuated.errors import (
     AggregateError,
     AlgorithmError,
@@ -50,7 +51,9 @@ __all__ = [
     "AlgorithmError",
     "ColumnError",
     "CostError",
+    "Grouped",
     "Join",
+    "Joined",
     "LateGroupsWarning",
     "MemoryBudgetError",
     "PatternError",
@@ -60,8 +63,10 @@ __all__ = [
     "SessionError",
     "ShedError",
     "SnapshotError",
+    "SparkStream",
     "Stream",
     "StreamError",
+    "TableStream",
     "UnboundedStateWarning",
     "WindowError",
     "__version__",

@@ -1,22 +1,24 @@
 """The running example of the PWJoin paper (figure 1): bids per auction within 12 hours of its opening."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import punctuated as pt
+from table_streams import declare
 
 HOUR = 3_600_000_000
 
 
-def auctions(rows: list[tuple[int, int]], **options: object) -> pt.Stream:
+def auctions(rows: list[tuple[int, int]], **options: Any) -> pt.TableStream:
     table = pa.table({"item_id": [item for item, _ in rows], "opened_at": [hour * HOUR for _, hour in rows]})
     options = {"window": "12 hours", "punctuations": pt.unique(), **options}
-    return pt.stream(table, name="A", key="item_id", time="opened_at", **options)  # type: ignore[arg-type]
+    return declare(table, name="A", key="item_id", time="opened_at", **options)
 
 
-def bids(rows: list[tuple[int, int, bool]]) -> pt.Stream:
+def bids(rows: list[tuple[int, int, bool]]) -> pt.TableStream:
     columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[], [], []]
     table = pa.table(
         {
@@ -25,7 +27,7 @@ def bids(rows: list[tuple[int, int, bool]]) -> pt.Stream:
             "closed": pa.array(columns[2], pa.bool_()),
         }
     )
-    return pt.stream(table, name="B", key="item_id", time="bid_at", punctuations=pt.when("closed"))
+    return declare(table, name="B", key="item_id", time="bid_at", punctuations=pt.when("closed"))
 
 
 def test_bids_are_never_stored() -> None:
@@ -45,8 +47,8 @@ def test_a_closed_auction_is_forgotten_and_counted_at_once() -> None:
     """
     one, two = (1, 0), (2, 13)
     first = [bids([(1, 1, False), (1, 2, True)]), bids([(2, 14, False)])]
-    left = pt.stream([_table(auctions([one])), _table(auctions([two]))], **_auction_options())  # type: ignore[arg-type]
-    right = pt.stream([_table(each) for each in first], **_bid_options())  # type: ignore[arg-type]
+    left = declare([_table(auctions([one])), _table(auctions([two]))], **_auction_options())
+    right = declare([_table(each) for each in first], **_bid_options())
     joined = pt.join(left, right, sample_every=HOUR)
     assert joined.punctuations.select(["item_id", "ts", "reason"]).to_pylist()[0] == {
         "item_id": 1,
@@ -58,7 +60,7 @@ def test_a_closed_auction_is_forgotten_and_counted_at_once() -> None:
     assert joined.group_by("item_id").agg(n=pt.count()).to_pylist() == [{"item_id": 1, "n": 2}, {"item_id": 2, "n": 1}]
 
 
-def _table(stream: pt.Stream) -> pa.Table:
+def _table(stream: pt.TableStream) -> pa.Table:
     return stream.batches[0]
 
 
@@ -83,7 +85,7 @@ def test_a_long_auction_ends_early_and_its_later_bids_are_dropped() -> None:
 
 def test_it_works_without_any_punctuation_of_bids() -> None:
     """PW-43, second half."""
-    silent = pt.stream(_table(bids([(1, 5, False), (9, 30, False)])), name="B", key="item_id", time="bid_at")
+    silent = declare(_table(bids([(1, 5, False), (9, 30, False)])), name="B", key="item_id", time="bid_at")
     joined = pt.join(auctions([(1, 0)]), silent)
     assert joined.punctuations["reason"].to_pylist() == ["early"]
 

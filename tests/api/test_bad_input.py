@@ -1,22 +1,24 @@
 """Bad input gets a clear error when the query is built, and nothing half-done."""
 
 from datetime import datetime
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import punctuated as pt
+from table_streams import declare
 
 LEFT = pa.table({"k": [1, 2], "ts": [0, 1], "v": ["a", "b"], "last": [False, True]})
 RIGHT = pa.table({"k": [1, 2], "at": [0, 1]})
 
 
-def left(table: pa.Table = LEFT, **options: object) -> pt.Stream:
-    return pt.stream(table, **({"name": "A", "key": "k", "time": "ts", "window": 10} | options))  # type: ignore[arg-type]
+def left(table: pa.Table = LEFT, **options: Any) -> pt.TableStream:
+    return declare(table, **({"name": "A", "key": "k", "time": "ts", "window": 10} | options))
 
 
-def right(table: pa.Table = RIGHT, **options: object) -> pt.Stream:
-    return pt.stream(table, **({"name": "B", "key": "k", "time": "at", "window": 10} | options))  # type: ignore[arg-type]
+def right(table: pa.Table = RIGHT, **options: Any) -> pt.TableStream:
+    return declare(table, **({"name": "B", "key": "k", "time": "at", "window": 10} | options))
 
 
 def raises(part: str) -> "pytest.RaisesExc[pt.PunctuatedError]":
@@ -111,9 +113,9 @@ def test_a_malformed_pattern_names_row_and_position(text: str, message: str) -> 
         ({"sample_every": 0}, "longer than nothing"),
     ],
 )
-def test_a_join_says_what_to_change(options: dict[str, object], message: str) -> None:
+def test_a_join_says_what_to_change(options: dict[str, Any], message: str) -> None:
     with raises(message):
-        pt.join(left(), right(), **options)  # type: ignore[arg-type]
+        pt.join(left(), right(), **options)
 
 
 def test_streams_that_do_not_fit_are_refused() -> None:

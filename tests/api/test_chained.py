@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
+from table_streams import declare
 
 
 def table(seed: int, value: str, n: int = 60) -> pa.Table:
@@ -18,14 +19,14 @@ def table(seed: int, value: str, n: int = 60) -> pa.Table:
     return pa.table({"k": keys, "ts": np.arange(n) * 10 + random.integers(0, 10, n), value: np.arange(n), "last": last})
 
 
-def declared(seed: int, name: str, window: int | None, batches: int = 1) -> tuple[pa.Table, pt.Stream]:
+def declared(seed: int, name: str, window: int | None, batches: int = 1) -> tuple[pa.Table, pt.TableStream]:
     rows = table(seed, name.lower())
     size = -(-len(rows) // batches)
     parts = [
         rows.slice(start, size).drop_columns(["last"]).append_column(f"last_{name}", rows["last"].slice(start, size))
         for start in range(0, len(rows), size)
     ]
-    return rows, pt.stream(parts, name=name, key="k", time="ts", window=window, punctuations=pt.when(f"last_{name}"))
+    return rows, declare(parts, name=name, key="k", time="ts", window=window, punctuations=pt.when(f"last_{name}"))
 
 
 def within(one: int, one_window: int | None, two: int, two_window: int | None) -> bool:

@@ -4,12 +4,13 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
+from table_streams import declare
 
 
-def streams() -> tuple[pt.Stream, pt.Stream]:
+def streams() -> tuple[pt.TableStream, pt.TableStream]:
     a = pa.table({"k": [1, 2], "ts": [0, 1], "v": [10, 20], "note": ["x", "y"]})
     b = pa.table({"k": [1, 2], "ts": [2, 3], "v": [5, 6], "w": [7, 8]})
-    return pt.stream(a, name="A", key="k", time="ts", window=10), pt.stream(b, name="B", key="k", time="ts", window=10)
+    return declare(a, name="A", key="k", time="ts", window=10), declare(b, name="B", key="k", time="ts", window=10)
 
 
 def test_columns_come_in_the_order_of_the_results() -> None:

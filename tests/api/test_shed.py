@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
+from table_streams import declare
 
 SEEDS = 200
 
@@ -21,18 +22,17 @@ def table(seed: int, n: int, seconds: float) -> pa.Table:
 A, B = table(1, 600, 60), table(2, 900, 60)
 
 
-def streams(batches: int = 1, window: Any = "5 seconds") -> list[pt.Stream]:
+def streams(batches: int = 1, window: Any = "5 seconds") -> list[pt.TableStream]:
     made = []
     for data, name in ((A, "A"), (B, "B")):
         cuts = [int(each) for each in np.linspace(0, len(data), batches + 1)]
         parts = [data[low:high] for low, high in pairwise(cuts)]
-        made.append(pt.stream(parts, name=name, key="k", time="ts", window=window))
+        made.append(declare(parts, name=name, key="k", time="ts", window=window))
     return made
 
 
 def joined(shed: Any = None, **options: Any) -> pt.Join:
-    result: pt.Join = pt.join(*streams(**options), shed=shed)
-    return result
+    return pt.join(*streams(**options), shed=shed)
 
 
 def test_results_are_a_part_of_those_of_the_whole_join() -> None:

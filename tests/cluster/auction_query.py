@@ -4,7 +4,6 @@ FOLDER/auctions and FOLDER/bids are the inputs, a file per micro-batch; FOLDER/r
 their checkpoints are FOLDER/checkpoint/results and …/groups. The last file of each input ends its stream.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
+from punctuated.bind.grouping import Grouping
+from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT
-from punctuated.spark.query import Grouping, Query, View
+from punctuated.spark.query import Query
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time
 from spark.spark_harness import write_files
@@ -86,4 +87,4 @@ def query_of(spark: SparkSession, folder: Path, name: str) -> Query:
     query: Query = on_files(spark, folder).query
     if name == "results":
         return query
-    return replace(query, view=View.GROUPS, grouping=Grouping(("item_id",), crash_query.AGGREGATES))
+    return query.seen_as(View.GROUPS, Grouping(("item_id",), crash_query.AGGREGATES))

@@ -188,7 +188,7 @@ def check_state(spark: SparkSession, folder: Path, name: str, batches: Batches) 
     if differ:
         say(f"state of {name}: buckets {differ} are not those of an undisturbed run")
     else:
-        say(f"state of {name}: {n_stored:,} tuples in {query.n_buckets} buckets, as in an undisturbed run")
+        say(f"state of {name}: {n_stored:,} tuples in {query.join.n_buckets} buckets, as in an undisturbed run")
     return not differ and n_stored > 0
 
 

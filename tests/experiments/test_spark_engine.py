@@ -53,7 +53,7 @@ def counts_after_batches(trial: Trial) -> dict[str, list[int]]:
     driver, rows = prepared.driver(), []
     for left, right in prepared.batches:
         driver.process(left, right)
-        rows.append(current_counts(driver.state, driver.memory.forgotten))
+        rows.append(current_counts(driver.state, driver.forgotten))
     return {name: [row[name] for row in rows] for name in COLUMNS[1:]}
 
 
@@ -92,9 +92,10 @@ class Strict(Input):
     """A stream that must keep its promises."""
 
     def declare(self, name: str, data: Any) -> pt.Stream:
-        return pt.stream(
+        declared: pt.Stream = pt.stream(
             data, name=name, key="key", time="ts", punctuations=self.punctuations, window=0, on_violation="fail"
         )
+        return declared
 
 
 @pytest.mark.spark

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from driver_harness import new_driver, run
 from punctuated.errors import PromiseBroken
 from punctuated.join.driver import JoinDriver
-from punctuated.join.output.where import WherePredicate
 from punctuated.kernels.key_bytes import mix_codes
 from punctuated.model.batch import StreamBatch
 from punctuated.model.bucket import BucketPlace
@@ -134,7 +133,7 @@ def test_an_extra_predicate_decides_what_matches(case: Case) -> None:
         v, w = one.values[COLUMNS[LEFT].index("v")], two.values[COLUMNS[RIGHT].index("w")]
         return v is not None and w is not None and bool(v <= w)
 
-    seen = run(case.spec, case.batches, new_driver(case.spec, WherePredicate(where)))
+    seen = run(case.spec, case.batches, new_driver(case.spec, where))
     wanted = reference.join(case.spec, case.batches, where=holds)
     for mine, theirs in zip(seen, wanted, strict=True):
         assert mine.results == Counter((a and a.values, b and b.values) for a, b in theirs.results)
@@ -173,5 +172,5 @@ def test_state_stays_small_while_values_come_and_go(n_buckets: int) -> None:
         driver.process(StreamBatch(opened), StreamBatch(closed))
         sizes.append(driver.nbytes)
     assert driver.state.sides["live"].tolist() == [0, 0]
-    assert len(driver.memory.runs) == 1  # all ended integers of a bucket are one interval
+    assert len(driver.statements.memory.runs) == 1  # all ended integers of a bucket are one interval
     assert max(sizes) <= 1.1 * max(sizes[:3])

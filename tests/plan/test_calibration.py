@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import punctuated.cli_calibrate as command
 from punctuated.cli import app
 from punctuated.errors import CostError
+from punctuated.experiments.timed_join import TimedJoin
 from punctuated.model.side import RIGHT
 from punctuated.plan import cost
 from punctuated.plan.cost import calibration as calibrating
@@ -29,7 +30,6 @@ from punctuated.plan.cost.calibration import (
     calibrate,
     machine_weights,
 )
-from punctuated.plan.cost.timed_join import TimedJoin
 
 
 @pytest.fixture(autouse=True)

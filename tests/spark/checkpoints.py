@@ -44,7 +44,7 @@ def commits(checkpoint: Path) -> int:
 def states(spark: SparkSession, checkpoint: Path, query: Query, batches: Batches) -> Iterator[tuple[Bucket, Bucket]]:
     """Every bucket as the checkpoint has it, and as an undisturbed run leaves it."""
     found, wanted = stored(spark, checkpoint, query), undisturbed(query, batches_taken(checkpoint, batches))
-    for number in range(query.n_buckets):
+    for number in range(query.join.n_buckets):
         yield found.restored(number), wanted.restored(number)
 
 
@@ -52,7 +52,9 @@ def undisturbed(query: Query, batches: Batches) -> Steps:
     """The query's steps over the same batches, in memory."""
     steps = Steps(query)
     for batch in batches:
-        packed = [Pack(side, query.readers[side], query.n_buckets)(iter(batch[side].to_batches())) for side in Side]
+        packed = [
+            Pack(side, query.join.inputs[side], query.join.n_buckets)(iter(batch[side].to_batches())) for side in Side
+        ]
         steps.run(pa.Table.from_batches([blob for each in packed for blob in each], schema=PACKED))
     return steps
 

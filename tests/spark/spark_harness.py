@@ -19,7 +19,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.grouping import Grouping
 from punctuated.join.intake.reading import Reader
+from punctuated.join.output.views import View
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.punctuation import Punctuation
@@ -30,8 +33,9 @@ from punctuated.model.window import CountWindow
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, StateLog
 from punctuated.spark.cache import CACHE
+from punctuated.spark.names import METRICS
 from punctuated.spark.pack import BATCH_US, PACKED, Pack
-from punctuated.spark.query import METRICS, Grouping, Query, View
+from punctuated.spark.query import Query
 from punctuated.spark.step import JoinStep
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, extent
@@ -103,22 +107,22 @@ def make_query(
 ) -> Query:
     """What `pt.join` would build for the strategies' streams."""
     left, right = (Reader(stream, PATTERN, stream_schema(stream), (key or pa.int64(),)) for stream in spec.streams)
-    return Query(spec, (left, right), None, n_buckets, view, grouping)
+    return Query(BoundJoin(spec, (left, right), None, n_buckets, view, grouping))
 
 
 def pack(
     query: Query, side: Side, objects: Sequence[Object], random: Random | None = None, batch_us: int | None = None
 ) -> pa.Table:
     """What one stream sends to the exchange; with `random`, from several tasks; with `batch_us`, at Spark's time."""
-    stream, n = query.spec.streams[side], query.n_buckets
+    stream, n = query.join.spec.streams[side], query.join.n_buckets
     parts = [list(objects)] if random is None else _dealt(objects, random)
     packed = []
     for part in parts:
         rows, announced = in_band_table(stream, part), endings_table(stream, part)
         if batch_us is not None:
             rows = rows.append_column(BATCH_US, pa.array([batch_us] * len(rows), pa.int64()))
-        packed += list(Pack(side, query.readers[side], n)(iter(rows.to_batches())))
-        outside = Pack(side, query.readers[side], n, announced=(("key",), "at"))
+        packed += list(Pack(side, query.join.inputs[side], n)(iter(rows.to_batches())))
+        outside = Pack(side, query.join.inputs[side], n, announced=(("key",), "at"))
         packed += list(outside(iter(announced.to_batches())))
     return pa.Table.from_batches(packed, schema=PACKED)
 
@@ -161,13 +165,13 @@ class Steps:
         return [(int(bucket), part) for bucket, part in frame.groupby("bucket")] if len(frame) else []
 
     def _rows(self, frames: Iterable[pd.DataFrame]) -> Output:
-        whole = pa.schema([*self.query.output_schema, (METRICS, pa.string())])
+        whole = pa.schema([*self.query.join.schema, (METRICS, pa.string())])
         tables = [pa.Table.from_pandas(frame, schema=whole, preserve_index=False) for frame in frames]
         return list(pa.concat_tables([whole.empty_table(), *tables]).to_pylist())
 
     @property
     def ids(self) -> tuple[int, ...]:
-        return bucket_ids()[: self.query.n_buckets]
+        return bucket_ids()[: self.query.join.n_buckets]
 
     def save(self) -> Saved:
         """Everything in the state store."""

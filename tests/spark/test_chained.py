@@ -43,7 +43,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def declared(name: str, data: Any) -> pt.Stream:
-    return pt.stream(data, name=name, key="k", time="ts", window=200, punctuations=pt.when(f"last_{name}"))
+    made: pt.Stream = pt.stream(data, name=name, key="k", time="ts", window=200, punctuations=pt.when(f"last_{name}"))
+    return made
 
 
 def on_tables(name: str) -> pt.Stream:

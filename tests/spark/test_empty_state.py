@@ -37,10 +37,10 @@ def test_the_state_is_empty_after_the_last_auction(spark: SparkSession, tmp_path
     writer = joined.results.writeStream.format("noop").option("checkpointLocation", str(checkpoint))
     writer.trigger(availableNow=True).start().awaitTermination()
     steps = stored(spark, checkpoint, joined.query)
-    for number in range(joined.query.n_buckets):
+    for number in range(joined.query.join.n_buckets):
         driver = steps.restored(number).driver
         assert driver.state.sides["live"].tolist() == [0, 0]
         assert driver.state.sides["n_pending"].tolist() == [0, 0]
         assert driver.state.sides["n_deadlines"].tolist() == [0, 0]
         assert sum(int(total) for total in driver.state.sides["tuples"]) > 0  # it is the state of the run
-        assert 0 < len(driver.memory.runs) <= joined.spec.max_punctuations
+        assert 0 < len(driver.statements.memory.runs) <= joined.spec.max_punctuations

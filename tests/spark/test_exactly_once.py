@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -18,8 +17,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
+from punctuated.bind.grouping import Grouping
+from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.spark.query import Grouping, Query, View
+from punctuated.spark.query import Query
 from punctuated.spark.repair import forget_uncommitted
 from spark import crash_query
 from spark.checkpoints import Batches, commits, cut_by_time, described, states
@@ -140,14 +141,13 @@ def query_of(spark: SparkSession, folder: Path, name: str) -> Query:
     query: Query = crash_query.join_files(spark, folder).query
     if name == "results":
         return query
-    return replace(query, view=View.GROUPS, grouping=Grouping(("item_id",), crash_query.AGGREGATES))
+    return query.seen_as(View.GROUPS, Grouping(("item_id",), crash_query.AGGREGATES))
 
 
 def on_one_driver(query: Query, batches: Batches) -> list[pa.Table]:
     """The final groups, from a join in one piece and without Spark."""
-    driver = query.new_driver(0)
-    groups = query.new_groups(driver)
-    read = [[query.readers[side].read(batch[side]) for side in Side] for batch in batches]
+    driver, groups = query.new_driver(0), query.join.groups()
+    read = [[query.join.inputs[side].read(batch[side]) for side in Side] for batch in batches]
     return [groups.process(driver.process(*both)) for both in read]
 
 
@@ -157,7 +157,7 @@ def counted(table: pa.Table) -> Counter[str]:
 
 def test_every_result_comes_out_once(spark: SparkSession, folder: Path, batches: Batches) -> None:
     auctions, bids = ([batch[side] for batch in batches] for side in Side)
-    wanted = pt.join(*crash_query.auction_streams(auctions, bids)).results
+    wanted: pa.Table = pt.join(*crash_query.auction_streams(auctions, bids)).results
     results = spark.read.parquet(str(folder / "results")).toArrow()
     assert len(results) == len(wanted) > 1000
     assert counted(results.cast(wanted.schema)) == counted(wanted)

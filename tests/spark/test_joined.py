@@ -148,7 +148,7 @@ class Inputs:
         sources = pt.rows_with(PATTERN) | pt.endings(endings, key="key", time="at")
         sources = sources | pt.when(stream.flag) if stream.flag is not None else sources
         sources = sources | pt.unique() if stream.unique else sources
-        return pt.stream(
+        made: pt.Stream = pt.stream(
             rows,
             name=stream.name,
             key=list(stream.key),
@@ -160,6 +160,7 @@ class Inputs:
             on_violation=stream.on_violation,
             order=stream.order,
         )
+        return made
 
 
 def ended_inputs(how: JoinType) -> Inputs:
@@ -321,7 +322,8 @@ def frame(spark: SparkSession, streaming: bool = False, v: str = "v") -> DataFra
 
 
 def stream(data: Any, name: str = "A", **options: Any) -> pt.Stream:
-    return pt.stream(data, **({"name": name, "key": "k", "time": "ts", "window": "1 hour"} | options))
+    made: pt.Stream = pt.stream(data, **({"name": name, "key": "k", "time": "ts", "window": "1 hour"} | options))
+    return made
 
 
 def test_explain_names_the_buckets(spark: SparkSession) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from punctuated.spark import nested
 from punctuated.spark.emit import as_frames, metrics_frame
-from punctuated.spark.query import METRICS
+from punctuated.spark.names import METRICS
 
 SCHEMA = pa.schema([("k", pa.int64()), ("l", pa.list_(pa.int64())), ("lacking", pa.struct([("x", pa.string())]))])
 

@@ -16,24 +16,27 @@ from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import punctuated as pt
+from punctuated.bind.grouping import Grouping
 from punctuated.errors import SnapshotError
 from punctuated.join.exchange.bundle import to_ipc
 from punctuated.join.intake.reading import Reader
-from punctuated.join.output.chain import TIME, ChainReader, chain_schema, chain_tables
-from punctuated.join.output.collector import REJECTED_SCHEMA, BatchResult
+from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.chain import ChainReader
+from punctuated.join.output.views import REJECTED_SCHEMA, TIME, View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import OUTPUT_LATENESS_US, JoinSpec, JoinType, StreamSpec
+from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
 from punctuated.spark import bucket_state
 from punctuated.spark.cache import CACHE, WorkerCache
 from punctuated.spark.group_step import GroupStep
+from punctuated.spark.names import METRICS
 from punctuated.spark.pack import Pack
-from punctuated.spark.query import METRICS, Grouping, Query, View
+from punctuated.spark.query import Query
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
@@ -275,7 +278,7 @@ def test_nothing_is_left_when_all_keys_are_closed(n_buckets: int) -> None:
     for number in range(n_buckets):
         driver = steps.restored(number).driver
         assert driver.state.sides["live"].sum() == 0
-        assert len(driver.memory.runs) == 1
+        assert len(driver.statements.memory.runs) == 1
         assert list(steps.entries(number).values())[-1] < 5_000
 
 
@@ -413,7 +416,7 @@ def with_window(span: int) -> JoinSpec:
 
 SOME = rows_of(range(20), 0), rows_of(range(20), 0)
 QUERY = make_query(SPEC, 2)
-WHERE = replace(QUERY, where=pt.left("v") == pt.right("v"))
+WHERE = replace(QUERY, join=replace(QUERY.join, where=pt.left("v") == pt.right("v")))
 SUMMED = make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"s": Aggregate("sum", "v_left")}))
 GROUPED = make_query(SPEC, 2, View.GROUPS, Grouping(("k",), {"n": Aggregate("count")}))
 
@@ -454,7 +457,7 @@ def test_a_state_of_another_query_is_refused(before: Query, after: Query, messag
 
 
 def test_every_view_without_groups_goes_on_with_the_same_state() -> None:
-    _, go_on = restart(QUERY, replace(QUERY, view=View.PUNCTUATIONS), SOME)
+    _, go_on = restart(QUERY, QUERY.seen_as(View.PUNCTUATIONS), SOME)
     rows = go_on((endings_of([3], 1), endings_of([3], 1)))
     assert [row["k"] for row in rows if row[METRICS] is None] == [3]
 
@@ -462,9 +465,9 @@ def test_every_view_without_groups_goes_on_with_the_same_state() -> None:
 def test_open_groups_apart_from_the_key_know_their_grouping() -> None:
     """They have a state of their own, in the step behind the join."""
     by_v, by_w = (Grouping(("v_left",), {name: Aggregate("count")}) for name in ("n", "m"))
-    old, same, new = (replace(QUERY, view=View.GROUPS, grouping=each) for each in (by_v, by_v, by_w))
+    old, same, new = (QUERY.seen_as(View.GROUPS, each) for each in (by_v, by_v, by_w))
     row = {"k": 1, "v_left": 5, TIME: 0}
-    schema = QUERY.result_schema.append(pa.field(TIME, pa.int64()))
+    schema = QUERY.join.results.append(pa.field(TIME, pa.int64()))
     data = to_ipc(pa.Table.from_pylist([row], schema=schema)).to_pybytes()
 
     def run(query: Query, ended: bool, saved: Any = None) -> tuple[list[Any], Any]:
@@ -492,11 +495,11 @@ def test_a_smaller_window_is_accepted() -> None:
 def widened(query: Query, column: str) -> Query:
     """The query after both inputs have gained a column, at the end or between the others."""
     place = len(COLUMNS) if column == "more" else 2
-    schemas = [reader.schema.insert(place, pa.field(column, pa.string())) for reader in query.readers]
-    streams = [replace(query.spec.streams[side], columns=tuple(schemas[side].names)) for side in Side]
-    left, right = (Reader(streams[side], "pattern", schemas[side], query.key_types) for side in Side)
-    spec = replace(query.spec, streams=tuple(streams))
-    return replace(query, spec=spec, readers=(left, right))
+    schemas = [reader.schema.insert(place, pa.field(column, pa.string())) for reader in query.join.inputs]
+    streams = [replace(query.join.spec.streams[side], columns=tuple(schemas[side].names)) for side in Side]
+    left, right = (Reader(streams[side], "pattern", schemas[side], query.join.key_types) for side in Side)
+    spec = replace(query.join.spec, streams=tuple(streams))
+    return replace(query, join=replace(query.join, spec=spec, inputs=(left, right)))
 
 
 def go_on_with_more(query: Query, *said: Punctuation, name: str = "more") -> Output:
@@ -509,9 +512,9 @@ def go_on_with_more(query: Query, *said: Punctuation, name: str = "more") -> Out
 
 def run_row(steps: Steps, side: Side, row: dict[str, Any]) -> Output:
     """What one row of a stream brings."""
-    reader = steps.query.readers[side]
+    reader = steps.query.join.inputs[side]
     table = pa.Table.from_pylist([row], schema=reader.schema.append(pa.field("pattern", pa.string())))
-    packed = pa.Table.from_batches(list(Pack(side, reader, steps.query.n_buckets)(iter(table.to_batches()))))
+    packed = pa.Table.from_batches(list(Pack(side, reader, steps.query.join.n_buckets)(iter(table.to_batches()))))
     return [each for each in steps.run(packed) if each[METRICS] is None]
 
 
@@ -542,13 +545,13 @@ def test_a_new_column_is_accepted_by_ordered_groups() -> None:
 
 
 def test_what_an_earlier_join_has_rejected_is_passed_on_and_not_counted_again() -> None:
-    schema = chain_schema(QUERY.result_schema, pa.int64())
-    columns = pa.schema([*QUERY.result_schema, (TIME, pa.int64())])
-    chained = StreamSpec("AB", tuple(columns.names), ("k",), TIME, lateness_us=OUTPUT_LATENESS_US, is_output=True)
+    columns = pa.schema([*QUERY.join.results, (TIME, pa.int64())])
+    chained = StreamSpec("AB", tuple(columns.names), ("k",), TIME, is_output=True)
     reader = ChainReader(chained, None, columns, (pa.int64(),))
-    query = replace(QUERY, spec=replace(SPEC, streams=(chained, SPEC.right)), readers=(reader, QUERY.readers[RIGHT]))
+    spec, inputs = replace(SPEC, streams=(chained, SPEC.right)), (reader, QUERY.join.inputs[RIGHT])
+    query = replace(QUERY, join=replace(QUERY.join, spec=spec, inputs=inputs))
     rejected = pa.table([["A", "A"], ["late", "corrupt"], [5, None], ["{}", "{}"]], schema=REJECTED_SCHEMA)
-    (told,) = chain_tables(schema, ("k",), BatchResult(), [rejected], speaks_for_all=False)
+    told = QUERY.join.views.table(View.CHAIN, [BatchResult(rejected=[rejected])])
     packed = pa.Table.from_batches(list(Pack(LEFT, reader, 2)(iter(told.to_batches()))))
     clear_cache()
     rows, counted = Steps(query).run(packed), Metrics()
@@ -561,7 +564,7 @@ def test_what_an_earlier_join_has_rejected_is_passed_on_and_not_counted_again() 
 
 
 def test_a_corrupt_row_is_shown_with_what_is_wrong_with_it() -> None:
-    reader = QUERY.readers[LEFT]
+    reader = QUERY.join.inputs[LEFT]
     rows = [{"k": 1}, {"k": 2, "ts": 2}, {"ts": 3, "pattern": "<oops"}]
     table = pa.Table.from_pylist(rows, schema=reader.schema.append(pa.field("pattern", pa.string())))
     steps = Steps(QUERY)

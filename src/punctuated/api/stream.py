@@ -1,39 +1,109 @@
-"""`pt.stream`: a table or DataFrame together with what it promises."""
+"""`pt.stream`: data and what is said of them, as a declared stream over tables, DataFrames or another join."""
 
-import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
 
-from punctuated.api.sources import Announced, Clustered, RowsWith, Source, Unique, When, parts
+from punctuated.bind.declared import DeclaredStream, check_endings, declare, declare_output
+from punctuated.bind.sources import Announced, Source
 from punctuated.errors import ColumnError, StreamError
-from punctuated.model.spec import OnViolation, StreamSpec
-from punctuated.model.times import is_time, to_microseconds
-from punctuated.model.window import Duration, Window, as_window, parse_duration
+from punctuated.join.intake.reading import Reader, announce
+from punctuated.model.batch import EndedKeys, StreamBatch
+from punctuated.model.spec import StreamSpec
+from punctuated.model.times import to_microseconds
+from punctuated.model.window import Duration, Window
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from punctuated.api.table_join import Join
+    from punctuated.spark.joined import SparkJoin
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A declared stream. Its data come in batches; a table is one batch."""
+    """A declared stream and where its rows come from."""
 
-    batches: tuple[pa.Table, ...] = field(repr=False)
-    spec: StreamSpec
-    pattern_column: str | None = None
-    endings: tuple[Announced, ...] = field(default=(), repr=False)
+    declared: DeclaredStream
+
+    @property
+    def spec(self) -> StreamSpec:
+        """What was said of it."""
+        return self.declared.spec
 
     @property
     def schema(self) -> pa.Schema:
         """Columns of the tuples, without the one that carries patterns."""
-        return pa.schema([self.batches[0].schema.field(name) for name in self.spec.columns])
+        return self.declared.schema
+
+
+@dataclass(frozen=True)
+class TableStream(Stream):
+    """A stream over tables, which come in batches."""
+
+    batches: tuple[pa.Table, ...] = field(repr=False)
+
+    def read(self, reader: Reader) -> Iterator[StreamBatch]:
+        """Batch by batch, with the endings that are announced apart."""
+        announced = [list(_announced(source, reader)) for source in self.declared.endings]
+        for i in range(max(len(self.batches), *(len(batches) for batches in announced), 1)):
+            batch = reader.read(self.batches[i] if i < len(self.batches) else self.batches[0].schema.empty_table())
+            more = tuple(batches[i] for batches in announced if i < len(batches))
+            yield replace(batch, endings=batch.endings + more)
+
+
+@dataclass(frozen=True)
+class ChainedTables(TableStream):
+    """A stream over the results of a join of tables."""
+
+    joined: "Join" = field(repr=False)
+
+    def read(self, reader: Reader) -> Iterator[StreamBatch]:
+        """What the join brings, batch by batch."""
+        return map(reader.read, self.joined.chain_batches())
 
 
 @dataclass(frozen=True)
 class SparkStream(Stream):
-    """A declared stream over a Spark DataFrame; `batches` only tell its columns."""
+    """A stream over a Spark DataFrame."""
 
-    frame: Any = field(default=None, repr=False)
+    frame: "DataFrame" = field(repr=False)
+
+
+@overload
+def stream(
+    data: "DataFrame | SparkJoin",
+    *,
+    key: str | Sequence[str] | None = None,
+    time: str | None = None,
+    name: str | None = None,
+    window: Window | Duration = None,
+    punctuations: Source | None = None,
+    lateness: Duration = 0,
+    max_ahead: Duration | None = None,
+    on_violation: str = "reject",
+    order: str | None = None,
+    idle_after: Duration | None = None,
+) -> SparkStream: ...
+
+
+@overload
+def stream(
+    data: "pa.Table | pa.RecordBatch | Iterable[pa.Table] | Join",
+    *,
+    key: str | Sequence[str] | None = None,
+    time: str | None = None,
+    name: str | None = None,
+    window: Window | Duration = None,
+    punctuations: Source | None = None,
+    lateness: Duration = 0,
+    max_ahead: Duration | None = None,
+    on_violation: str = "reject",
+    order: str | None = None,
+    idle_after: Duration | None = None,
+) -> TableStream: ...
 
 
 def stream(
@@ -75,58 +145,32 @@ def stream(
         >>> pt.stream(bids, name="B", key="item", time="at", punctuations=pt.when("closed")).spec.key
         ('item',)
     """
-    if hasattr(type(data), "chain_source"):  # of the type: a Connect DataFrame takes any name for a column
-        from punctuated.api.chained import chained_stream  # it builds on this module
-
+    if is_join(data):
         refused = {"time": time, "punctuations": punctuations, "lateness": lateness, "max_ahead": max_ahead}
         refused |= {"order": order, "idle_after": idle_after}
-        return chained_stream(data, key=key, name=name, window=window, on_violation=on_violation, refused=refused)
-    if time is None:
-        raise StreamError(
-            f"stream {name or '?'!r}: give time=, the column of event time (and key=, unless it has none)"
-        )
-    batches = _as_batches(data)
-    schema = batches[0].schema
-    keys = () if key is None else (key,) if isinstance(key, str) else tuple(key)
-    sources = parts(punctuations)
-    pattern_column = _single(sources, RowsWith)
-    flag = _single(sources, When)
-    columns = tuple(column for column in schema.names if column != pattern_column)
-    shown = name or "?"
-    if key is None:
-        _check_keyless(shown, sources)
-    elif not keys:
-        raise StreamError(f"stream {shown!r}: give at least one key column, or key=None for a join by where= alone")
-    check_columns(shown, schema, keys, time, flag, pattern_column, order)
-    for batch in batches:
-        to_microseconds(batch[time], time)
-    spec = StreamSpec(
-        name=name or "",
-        columns=columns,
-        key=keys,
+        return _chained(data, key, name, window, on_violation, [option for option, value in refused.items() if value])
+    tables = None if is_frame(data) else as_tables(data)
+    declared = declare(
+        _schema(data),
+        key=key,
         time=time,
-        window=as_window(window),
-        lateness_us=parse_duration(lateness),
-        max_ahead_us=None if max_ahead is None else parse_duration(max_ahead),
-        on_violation=parse_policy(on_violation),
-        flag=flag,
-        unique=any(isinstance(source, Unique) for source in sources),
-        clustered=any(isinstance(source, Clustered) for source in sources),
+        name=name,
+        window=window,
+        punctuations=punctuations,
+        lateness=lateness,
+        max_ahead=max_ahead,
+        on_violation=on_violation,
         order=order,
-        idle_after_us=None if idle_after is None else parse_duration(idle_after),
-        punctuated=bool(sources),
+        idle_after=idle_after,
     )
-    announced = tuple(source for source in sources if isinstance(source, Announced))
-    for source in announced:
-        if is_frame(source.data) != is_frame(data):
-            raise StreamError(f"stream {shown!r} and its endings must both be tables or both be Spark DataFrames")
-        _check_endings(shown, schema, keys, source)
-    if is_frame(data):
-        refuse_collated(shown, data, keys)
-        for source in announced:
-            refuse_collated(f"endings of {shown}", source.data, source.key)
-        return SparkStream(batches, spec, pattern_column, announced, data)
-    return Stream(batches, spec, pattern_column, announced)
+    for source in declared.endings:
+        _check_announced(declared, source, on_spark=tables is None)
+    if tables is None:
+        _refuse_collated(declared.spec.name or "?", data, declared.spec.key)
+        return SparkStream(declared, data)
+    for table in tables:
+        to_microseconds(table[declared.spec.time], declared.spec.time)
+    return TableStream(declared, tables)
 
 
 def is_frame(data: Any) -> bool:
@@ -135,11 +179,13 @@ def is_frame(data: Any) -> bool:
     return any(kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in kinds)
 
 
-def _as_batches(data: Any) -> tuple[pa.Table, ...]:
-    if is_frame(data):
-        from punctuated.spark.types import arrow_schema  # pyspark is imported only when a DataFrame comes
+def is_join(data: Any) -> bool:
+    """Whether this is what `pt.join` gives; asked of the type, for a Connect DataFrame takes any name for a column."""
+    return hasattr(type(data), "chain_source")
 
-        return (arrow_schema(data.schema).empty_table(),)
+
+def as_tables(data: Any) -> tuple[pa.Table, ...]:
+    """A table, or several of the same columns."""
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     tables = (data,) if isinstance(data, pa.Table) else tuple(data) if isinstance(data, Iterable) else ()
@@ -151,101 +197,61 @@ def _as_batches(data: Any) -> tuple[pa.Table, ...]:
     return tables
 
 
-def refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
+def _schema(data: Any) -> pa.Schema:
+    if is_frame(data):
+        from punctuated.spark.types import arrow_schema  # pyspark is imported only when a DataFrame comes
+
+        return arrow_schema(data.schema)
+    return as_tables(data)[0].schema
+
+
+def _check_announced(declared: DeclaredStream, source: Announced, on_spark: bool) -> None:
+    shown = declared.spec.name or "?"
+    if is_frame(source.data) != on_spark:
+        raise StreamError(f"stream {shown!r} and its endings must both be tables or both be Spark DataFrames")
+    check_endings(declared, source, _schema(source.data))
+    if on_spark:
+        _refuse_collated(f"endings of {shown}", source.data, source.key)
+        return
+    for table in as_tables(source.data):
+        to_microseconds(table[source.time], source.time)
+
+
+def _refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
     """Raise if a key column of a DataFrame has a collation."""
     from punctuated.spark.collations import refuse_collations
 
     refuse_collations(frame.schema, key, f"stream {stream!r}: key", ColumnError)
 
 
-def _check_keyless(stream: str, sources: Sequence[Source]) -> None:
-    for source in sources:
-        if not isinstance(source, RowsWith):
-            raise StreamError(
-                f"stream {stream!r} has no key that {type(source).__name__.lower()} could end; give key=, "
-                "or leave out punctuations="
-            )
+def _announced(source: Announced, reader: Reader) -> Iterator[EndedKeys]:
+    for table in as_tables(source.data):
+        yield announce(table, source.key, source.time, reader.types)
 
 
-def _single(sources: Sequence[Source], kind: type[When] | type[RowsWith]) -> str | None:
-    columns = [source.column for source in sources if isinstance(source, kind)]
-    if len(columns) > 1:
-        raise StreamError(f"one column can be given to {kind.__name__}, not {', '.join(columns)}")
-    return columns[0] if columns else None
-
-
-def parse_policy(name: str) -> OnViolation:
-    """The policy of that name."""
-    try:
-        return OnViolation(name)
-    except ValueError:
-        raise StreamError(f"on_violation={name!r} is unknown; use 'reject', 'fail' or 'accept'") from None
-
-
-def check_columns(
-    stream: str,
-    schema: pa.Schema,
-    key: tuple[str, ...],
-    time: str,
-    flag: str | None,
-    pattern: str | None,
-    order: str | None,
-) -> None:
-    """Raise if a column is missing or of a type that does not fit."""
-    if len(set(schema.names)) < len(schema.names):
-        raise ColumnError(f"stream {stream!r} has two columns of the same name; rename one")
-    if len(set(key)) < len(key):
-        raise ColumnError(f"stream {stream!r}: the key names a column twice: {', '.join(key)}")
-    for name in (*key, time, flag, pattern, order):
-        if name is not None and name not in schema.names:
-            raise ColumnError(_unknown(stream, name, schema.names))
-    if not is_time(schema.field(time).type):
-        raise ColumnError(
-            f"stream {stream!r}: time column {time!r} is of type {schema.field(time).type}; "
-            "it must be a timestamp or an integer (microseconds)"
-        )
-    if flag is not None and not pa.types.is_boolean(schema.field(flag).type):
-        raise ColumnError(f"stream {stream!r}: when({flag!r}) needs a boolean column, not {schema.field(flag).type}")
-    if pattern is not None and not _is_text(schema.field(pattern).type):
-        raise ColumnError(
-            f"stream {stream!r}: rows_with({pattern!r}) needs a text column, not {schema.field(pattern).type}"
-        )
-    if pattern is not None and pattern in (*key, time, flag, order):
-        raise ColumnError(f"stream {stream!r}: {pattern!r} cannot carry patterns and be an attribute of the stream")
-
-
-def _is_text(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_null(dtype))
-
-
-def _unknown(stream: str, name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
-    return f"stream {stream!r} has no column {name!r}{hint}"
-
-
-def _check_endings(stream: str, schema: pa.Schema, key: tuple[str, ...], source: Announced) -> None:
-    batches = _as_batches(source.data)
-    if len(source.key) != len(key):
-        raise ColumnError(
-            f"stream {stream!r}: its endings name {len(source.key)} key columns, the stream has {len(key)}"
-        )
-    for name in (*source.key, source.time):
-        if name not in batches[0].column_names:
-            raise ColumnError(_unknown(f"endings of {stream}", name, batches[0].column_names))
-    for batch in batches:
-        to_microseconds(batch[source.time], source.time)
-    for ours, theirs in zip(key, source.key, strict=True):
-        wanted, given = schema.field(ours).type, batches[0].schema.field(theirs).type
-        if wanted != given and not _castable(given, wanted):
-            raise ColumnError(
-                f"stream {stream!r}: its endings have key {theirs!r} of type {given}, the stream {wanted}"
-            )
-
-
-def _castable(given: pa.DataType, wanted: pa.DataType) -> bool:
-    try:
-        pa.nulls(0, given).cast(wanted)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return False
-    return bool(pa.types.is_integer(given) == pa.types.is_integer(wanted))
+def _chained(
+    joined: "Join | SparkJoin",
+    key: str | Sequence[str] | None,
+    name: str | None,
+    window: Window | Duration,
+    on_violation: str,
+    refused: Sequence[str],
+) -> Stream:
+    """The results of a join as a stream."""
+    if refused:
+        raise StreamError(f"a join's output brings its own times and punctuations: leave out {', '.join(refused)}")
+    streams = joined.spec.streams
+    declared = declare_output(
+        joined.schema,
+        joined.time_type,
+        streams[0].key,
+        key=key,
+        name=name or "".join(stream.name for stream in streams),
+        window=window,
+        on_violation=on_violation,
+    )
+    frame = joined.chain_source()
+    if frame is None:
+        return ChainedTables(declared, (), joined)  # type: ignore[arg-type]  # only one of tables has no frame
+    _refuse_collated(declared.spec.name, frame, declared.spec.key)
+    return SparkStream(declared, frame)

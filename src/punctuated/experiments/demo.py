@@ -19,6 +19,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import punctuated as pt
+from punctuated.bind.warm_up import compile_once
 from punctuated.errors import PunctuatedError
 from punctuated.experiments import plot
 from punctuated.experiments.demo_tables import (
@@ -34,7 +35,6 @@ from punctuated.experiments.demo_tables import (
 from punctuated.experiments.demo_view import WITH, WITHOUT, Moment, Reading, View, key
 from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.experiments.local_spark import check_java, local_spark
-from punctuated.join.warm_up import compile_once
 
 if TYPE_CHECKING:
     from punctuated.spark.metrics import JoinMetrics

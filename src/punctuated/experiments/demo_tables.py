@@ -8,14 +8,15 @@ from typing import Any
 import pyarrow as pa
 
 import punctuated as pt
+from punctuated.bind.grouping import Grouping
+from punctuated.bind.warm_up import load_kernels
 from punctuated.experiments.demo_view import Reading, View
 from punctuated.experiments.tables_engine import Prepared, prepare
 from punctuated.experiments.trial import SECOND_US, cut
 from punctuated.join.driver import JoinDriver
-from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.counters import current_counts
-from punctuated.join.output.group_by import GroupBy
-from punctuated.join.warm_up import load_kernels
+from punctuated.join.output.views import View as Output
 from punctuated.model.times import to_microseconds
 
 WINDOW = "10 minutes"
@@ -82,17 +83,17 @@ class TableQuery:
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
         self.driver: JoinDriver = prepared.driver()
-        schema, key = self.driver.columns.schema, prepared.spec.left.key
-        self._groups = GroupBy(schema, ["item_id"], key, {"bids": pt.count()}, self.driver.codec)
+        grouping = Grouping(("item_id",), {"bids": pt.count()})
+        self._groups = prepared.bound.seen_as(Output.GROUPS, grouping).groups()
         self._done, self._final = 0, 0
         self.latest: tuple[int, int] | None = None
 
     def up_to(self, batch: int) -> Reading:
         """Process all batches up to this one."""
-        for left, right in self._prepared.batches[self._done : batch + 1]:
-            self._take(self.driver.process(left, right))
+        for batches in self._prepared.batches[self._done : batch + 1]:
+            self._take(self.driver.process(*batches))
         self._done = max(self._done, batch + 1)
-        counts = current_counts(self.driver.state, self.driver.memory.forgotten)
+        counts = current_counts(self.driver.state, self.driver.forgotten)
         return Reading(
             tuples=counts["tuples_left"] + counts["tuples_right"],
             results=counts["results"],

@@ -15,8 +15,8 @@ from punctuated.experiments import plot
 from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, report
 from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.timed_join import TimedJoin
 from punctuated.plan import cost
-from punctuated.plan.cost.timed_join import TimedJoin
 
 WINDOW = 5000
 SIZES = (2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 100)

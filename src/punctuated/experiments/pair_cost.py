@@ -1,7 +1,7 @@
 """What a pair of structures costs in a running join, in the unit of the model: seconds of CPU per 60 s of input.
 
 Count windows over two generated streams. The windows are full before anything is timed. The time is that of the loop,
-without Arrow on either side (see `TimedDriver`), and results are found and counted but not made into columns.
+without Arrow on either side (see `timed`), and results are found and counted but not made into columns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,9 @@ from itertools import accumulate
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.api.table_input import cast_schema, key_types, read_batches
 from punctuated.experiments.experiment import Progress, report
+from punctuated.experiments.timed import timed
 from punctuated.experiments.trial import SECOND_US, join_quietly
-from punctuated.join.tactics.pairing import served_predicate
-from punctuated.join.tactics.timed_driver import TimedDriver
 from punctuated.model.predicate import Expression, band
 from punctuated.plan import cost
 
@@ -100,25 +98,17 @@ def measure_pairs(
         pt.stream(list(tables), name=name, key=key, time="ts", window=pt.rows(n))
         for tables, name, n in zip((lefts, rights), "AB", join.windows, strict=True)
     )
-    drivers = {pair: _driver(left, right, pair, join.where) for pair in pairs}
+    joins = {pair: join_quietly(left, right, pair, where=join.where) for pair in pairs}
+    drivers = {pair: joined.bound.driver() for pair, joined in joins.items()}
+    stopwatches = {pair: timed(driver) for pair, driver in drivers.items()}
     costs: dict[str, list[float]] = {pair: [] for pair in pairs}
-    for i, batch in enumerate(read_batches(left, right, key_types(left, right))):
+    for i, batches in enumerate(joins[pairs[0]].batches):
         for pair, driver in drivers.items():
-            before = driver.loop_s
-            driver.process(*batch)
+            before = stopwatches[pair].loop_s
+            driver.process(*batches)
             if i > 0:  # the first one fills the windows
-                costs[pair].append((driver.loop_s - before) * MINUTE_S / seconds)
+                costs[pair].append((stopwatches[pair].loop_s - before) * MINUTE_S / seconds)
         report(progress, (i + 1) / (n_batches + 1))
     found = {int(driver.state.common["results"][0]) for driver in drivers.values()}
     assert len(found) == 1, f"pairs found {found} results"
     return Measured(costs, found.pop())
-
-
-def _driver(left: pt.Stream, right: pt.Stream, pair: str, where: Expression | None) -> TimedDriver:
-    types = key_types(left, right)
-    schemas = cast_schema(left, types), cast_schema(right, types)
-    spec = join_quietly(left, right, pair, where=where).spec
-    ranged, rest = served_predicate(spec, where, schemas)
-    driver = TimedDriver(spec, schemas, types, where=rest, ranged=ranged)
-    driver.discard_output()
-    return driver

@@ -6,6 +6,8 @@ of them is kept, not the most recent ones.
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 import punctuated as pt
 from punctuated.experiments.series import Series
 from punctuated.experiments.trial import SECOND_US, join_quietly, times_us
@@ -37,19 +39,21 @@ class SheddingJoin:
 
     def run(self, shed: Shed | None = None, seed: int = 1) -> Series:
         """Results so far, counted from the moment at which both windows are full."""
-        left, right = self._stream(0, seed), self._stream(1, seed)
+        tables = [self._table(side, seed) for side in (0, 1)]
+        left, right = (
+            pt.stream(table, name=name, key="key", time="ts", window=pt.rows(n))
+            for table, name, n in zip(tables, "AB", self.windows, strict=True)
+        )
         step_us = round((self.seconds + self.filled_s) * SECOND_US / _SAMPLES)
         metrics = join_quietly(left, right, "HH", shed=shed, sample_every=step_us).metrics
         seconds, results = times_us(metrics) / SECOND_US, metrics["results"].to_numpy()
-        end = min(int(times_us(each.batches[0])[-1]) for each in (left, right)) / SECOND_US
+        end = min(int(times_us(table)[-1]) for table in tables) / SECOND_US
         kept = (seconds >= self.filled_s) & (seconds <= end)
         seconds, results = seconds[kept], results[kept]
         return {"seconds": (seconds - seconds[0]).tolist(), "results": (results - results[0]).tolist()}
 
-    def _stream(self, side: int, seed: int) -> pt.Stream:
+    def _table(self, side: int, seed: int) -> pa.Table:
         rate = self.rates[side]
         n = round(rate * (self.seconds + self.filled_s))
-        table = pt.streams.generate(
-            f"uniform-{self.values[side]}", n, seed=2 * seed + side, gap=round(SECOND_US / rate)
-        )
-        return pt.stream(table, name="AB"[side], key="key", time="ts", window=pt.rows(self.windows[side]))
+        name, gap = f"uniform-{self.values[side]}", round(SECOND_US / rate)
+        return pt.streams.generate(name, n, seed=2 * seed + side, gap=gap)

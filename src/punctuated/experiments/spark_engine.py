@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import punctuated as pt
+from punctuated.bind.warm_up import compile_once
 from punctuated.errors import PunctuatedError
 from punctuated.experiments.experiment import Progress, report
 from punctuated.experiments.file_stream import read_files, write_files
@@ -35,7 +36,6 @@ from punctuated.experiments.series import Series, with_sum
 from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly
 from punctuated.experiments.turns import Turns
 from punctuated.join.output.counters import COLUMNS
-from punctuated.join.warm_up import compile_once
 from punctuated.spark.metrics import JoinMetrics, history
 
 MOST_SAMPLES = 30

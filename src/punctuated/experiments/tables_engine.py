@@ -6,38 +6,32 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
-
 import punctuated as pt
-from punctuated.api.table_input import cast_schema, key_types, read_batches
+from punctuated.bind.bound_join import BoundJoin
 from punctuated.experiments.experiment import Progress, report
 from punctuated.experiments.race import race
 from punctuated.experiments.series import Series, with_sum
 from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly, times_us
 from punctuated.join.driver import JoinDriver
 from punctuated.model.batch import StreamBatch
-from punctuated.model.spec import JoinSpec
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A join with its input already cut into batches, so that only the join itself is timed."""
 
-    spec: JoinSpec
-    schemas: tuple[pa.Schema, pa.Schema]
-    key_types: list[pa.DataType]
-    batches: list[tuple[StreamBatch, StreamBatch]]
+    bound: BoundJoin
+    batches: list[tuple[StreamBatch, ...]]
 
     def driver(self) -> JoinDriver:
         """A driver that has seen nothing yet."""
-        return JoinDriver(self.spec, self.schemas, self.key_types)
+        return self.bound.driver()
 
 
 def prepare(left: pt.Stream, right: pt.Stream, algorithm: str) -> Prepared:
     """A join of two streams that come in batches."""
-    types = key_types(left, right)
-    schemas = cast_schema(left, types), cast_schema(right, types)
-    return Prepared(join_quietly(left, right, algorithm).spec, schemas, types, list(read_batches(left, right, types)))
+    joined = join_quietly(left, right, algorithm)
+    return Prepared(joined.bound, joined.batches)
 
 
 class TablesEngine:
@@ -82,8 +76,8 @@ def _timed(prepared: Prepared) -> Series:
     driver, results = prepared.driver(), 0
     curve: Series = {"seconds": [0.0], "results": [0]}
     start = time.perf_counter()
-    for left, right in prepared.batches:
-        results += sum(len(table) for table in driver.process(left, right).results)
+    for batches in prepared.batches:
+        results += sum(len(table) for table in driver.process(*batches).results)
         curve["seconds"].append(time.perf_counter() - start)
         curve["results"].append(results)
     return curve

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.api.sources import Source
+from punctuated.bind.sources import Source
 from punctuated.errors import UnboundedStateWarning
 from punctuated.model.times import to_microseconds
 
@@ -32,7 +32,10 @@ class Input:
     def declare(self, name: str, data: Any) -> pt.Stream:
         """The stream over its rows, as a table, as batches or as a Spark DataFrame."""
         window = None if self.window_s is None else f"{self.window_s} seconds"
-        return pt.stream(data, name=name, key="key", time="ts", window=window, punctuations=self.punctuations)
+        declared: pt.Stream = pt.stream(
+            data, name=name, key="key", time="ts", window=window, punctuations=self.punctuations
+        )
+        return declared
 
 
 @dataclass(frozen=True)

@@ -1,140 +1,117 @@
-"""The driver owns time and batches; the kernels own the work of one object after another.
+"""The driver owns time and batches; its tactic owns the work of one object after another.
 
-It hands a batch to the loop, gives room when the loop asks for it, carries out range endings, and keeps in order what
-outlives the batch: rows, keys, and the memory of punctuations. It knows nothing of engines: the same driver serves a
-table and a bucket of a cluster.
+It takes a batch in, lets the tactic run through it, gives room when that asks for it, and sees to what comes out and to
+what outlives the batch. It knows nothing of engines: the same driver serves a table and a bucket of a cluster.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from punctuated.errors import PromiseBroken
 from punctuated.join.exchange.tick import Key, key_rank
+from punctuated.join.intake.idle import IdleStreams
 from punctuated.join.intake.keys import NumberedKeys, key_codec
-from punctuated.join.intake.promises import Promise, broken
 from punctuated.join.intake.take_in import Intake, take_in
-from punctuated.join.output.collector import BatchResult, Collector, Where
+from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.collector import Collector
 from punctuated.join.output.columns import ResultColumns
 from punctuated.join.output.counters import Samples
-from punctuated.join.shedding.chances import Chances
-from punctuated.join.shedding.coins import Shares, turns
-from punctuated.join.shedding.control import HIDDEN, Allocate, ShedControl
-from punctuated.join.state.arrays import JoinState
+from punctuated.join.setup import DriverSetup
+from punctuated.join.shedding.control import HIDDEN, ShedControl
+from punctuated.join.state import fingerprint
 from punctuated.join.state.budget import Budget
-from punctuated.join.state.memory import PunctuationMemory
-from punctuated.join.state.range_endings import OutputRange, RangeEndings
-from punctuated.join.state.rows import RowStore, ring_positions
-from punctuated.join.tactics.pairing import Pairing
-from punctuated.join.tactics.range_predicate import RangePredicate
-from punctuated.join.tactics.window_statistics import Chooser, WindowStatistics
+from punctuated.join.state.range_endings import OutputRange
+from punctuated.join.state.rows import RowStore
+from punctuated.join.state.saved import Part
+from punctuated.join.state.saved_arrays import SavedArrays
+from punctuated.join.state.statements import Statements
+from punctuated.join.tactics.choose import choose_tactic
+from punctuated.join.tactics.served_predicate import served_predicate
 from punctuated.kernels import layout as lay
 from punctuated.kernels.clock import expect_values, leave_value
-from punctuated.kernels.hash_index import inherit_all
 from punctuated.kernels.merge import merge_order
-from punctuated.kernels.process import finish_batch, process_batch
-from punctuated.kernels.process_pairs import process_pairs
-from punctuated.model.algorithm import Propagation
+from punctuated.kernels.process import finish_batch
 from punctuated.model.batch import StreamBatch
-from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec
 
-ONLY_BUCKET = BucketPlace()
 _LARGEST_QUOTA = 1 << 15
 
 
 class JoinDriver:
-    """A two-way join, batch by batch."""
+    """A two-way join, batch by batch. `tactic`, `collector` and `shedding` may be exchanged before the first one."""
 
-    def __init__(
-        self,
-        spec: JoinSpec,
-        schemas: tuple[pa.Schema, pa.Schema],
-        key_types: Sequence[pa.DataType],
-        *,
-        where: Where | None = None,
-        ranged: RangePredicate | None = None,
-        chooser: Chooser | None = None,
-        allocate: Allocate | None = None,
-        with_times: bool = False,
-        with_chances: bool = False,
-        sample_us: int | None = None,
-        hash_bits: int = 64,
-        place: BucketPlace = ONLY_BUCKET,
-        definition: Mapping[str, str] | None = None,
-    ) -> None:
-        """`schemas` are those of the tuples, keys already of `key_types`.
-
-        `where` decides on pairs that were found; `ranged` is the part of a predicate that windows' structures serve,
-        and `chooser` may change these structures after a batch. `allocate` divides what there is of CPU and memory,
-        where the join sheds, and `with_chances` asks for what estimates need to know of each result.
-        `with_times` asks for the time of each result, `sample_us` for metrics at this step of event time. `place` says
-        which bucket of a join this is; output ranges are the same in all, and only the one that speaks for all lists
-        them. `definition` is what a saved state depends on beside `spec`, as text by name.
-        """
-        self.spec = spec
-        self.definition = dict(definition or {})
-        self.codec = key_codec(key_types, hash_bits)
-        self.columns = ResultColumns.of(spec, schemas, self.codec.types)
-        self.schemas = schemas
-        assert (spec.shed is None) == (allocate is None)
-        self.shedding = ShedControl(spec.shed, spec.streams, allocate) if spec.shed and allocate else None
+    def __init__(self, setup: DriverSetup) -> None:
+        self.setup, self.spec, self.schemas = setup, setup.spec, setup.schemas
+        self.codec = key_codec(setup.key_types, setup.hash_bits)
+        self.columns = ResultColumns.of(setup.spec, setup.schemas, self.codec.types)
+        self.shedding = _shed_control(setup)
         hidden = [] if self.shedding is None else list(HIDDEN)
-        self.rows = RowStore(pa.schema([*schemas[LEFT], *hidden])), RowStore(pa.schema([*schemas[RIGHT], *hidden]))
-        self._with_chances = with_chances
-        self._budget = Budget(spec.bucket_bytes, str(place), lambda: self.nbytes)
-        self.state = JoinState(spec, self._budget.allow, filtered=where is not None, hash_bits=hash_bits)
-        self._chooser, self._statistics = chooser, WindowStatistics()
-        self.pairing = None if spec.algorithm.structures is None else Pairing(spec, self.codec, ranged)
-        self.memory = PunctuationMemory(spec.max_punctuations, place if self.codec.merges else None)
-        self.ranges = RangeEndings(self.codec, spec.algorithm.propagation is not Propagation.NONE)
-        self.promises: tuple[list[Promise], list[Promise]] = ([], [])
+        left, right = (RowStore(pa.schema([*schema, *hidden])) for schema in setup.schemas)
+        self.rows = left, right
+        self._budget = Budget(setup.spec.bucket_bytes, str(setup.place), lambda: self.nbytes)
+        ranged, where = served_predicate(setup.spec, setup.where, setup.schemas)
+        self.tactic = choose_tactic(setup, self.codec, ranged, self._budget.allow, filtered=where is not None)
+        self.state = self.tactic.state
+        self.statements = Statements(setup.spec, setup.schemas, self.codec, self.state, setup.place)
+        self.idle = IdleStreams(setup.spec.streams)
         self.clusters: list[tuple[int, Key] | None] = [None, None]  # where clustered streams stand
-        self.last_seen: list[int | None] = [None, None]  # the engine's time of each stream's last batch
-        self.samples = Samples(sample_us)
-        self._speaks_for_all = place.speaks_for_all
-        self._repeats = None if place.speaks_for_all else spec.everywhere  # a side of which another bucket tells
-        self._collector = Collector(
-            spec, self.columns, self.codec, self.rows, where, with_times, place.speaks_for_all, self._repeats
-        )
+        self.samples = Samples(setup.sample_us)
+        self.collector = Collector(setup, self.columns, self.codec, self.rows, where)
+        self.parts = self._parts()
 
-    def process(self, left: StreamBatch, right: StreamBatch) -> BatchResult:
-        """One batch of both streams."""
+    def _parts(self) -> dict[str, Part]:
+        """All that outlives a batch, in the order in which it is loaded."""
+        parts: dict[str, Part] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
+        parts["arrays"] = SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
+        parts["standings"] = _Standings(self)
+        parts |= {**self.statements.parts, **self.tactic.parts, "idle": self.idle}
+        return parts if self.shedding is None else {**parts, "shedding": self.shedding}
+
+    @property
+    def fingerprint(self) -> fingerprint.Parts:
+        """What a saved state and this join must have in common."""
+        return {**fingerprint.of(self.spec, self.schemas, self.codec.types), **self.setup.definition}
+
+    def resume(self) -> None:
+        """All parts were loaded."""
+        self.statements.resume()
+        self.tactic.resume(self.rows)
+
+    def process(self, *batches: StreamBatch, now_us: int | None = None) -> BatchResult:
+        """One batch of all streams; `now_us` is the engine's time of it."""
         whole = BatchResult()
-        for part in self.process_in_parts(left, right):
+        for part in self.process_in_parts(*batches, now_us=now_us):
             whole = whole.then(part)
         return whole
 
-    def process_in_parts(self, left: StreamBatch, right: StreamBatch) -> Iterator[BatchResult]:
+    def process_in_parts(self, *batches: StreamBatch, now_us: int | None = None) -> Iterator[BatchResult]:
         """The same bit by bit: results as they are found, so that memory is used again; all else in the last part."""
         watermark = self.output_watermark
-        intakes = self._take_in(LEFT, left), self._take_in(RIGHT, right)
+        if now_us is not None:
+            batches = tuple(self.idle.release(batches, self.state.sides, now_us))
+        intakes = self._take_in(LEFT, batches[LEFT]), self._take_in(RIGHT, batches[RIGHT])
         if self.shedding is not None:
-            self.shedding.apply(intakes)
+            self.shedding.apply(intakes, now_us)
         for intake in intakes:
             intake.close()
         self._begin(intakes, watermark)
         self._budget.allow(sum(intake.rows.nbytes for intake in intakes))
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
         order = merge_order(*inputs)
-        if self._with_chances and self.shedding is not None:
-            self._collector.chances = self._chances(order, intakes, self.shedding.shares)
+        self.collector.expect(order, intakes, None if self.shedding is None else self.shedding.shares)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
-        self._note_promises(intakes, order)
-        if not self._speaks_for_all:
+        self.statements.note_promises(intakes, order)
+        if not self.setup.place.speaks_for_all:
             self._leave_uncounted(intakes)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
             while at < stop:
                 at = self._run(order, at, stop, intakes)
-                yield from self._collector.take_results()
-            self.samples.take(time, self.state, self.memory.forgotten)
+                yield from self.collector.take_results()
+            self.samples.take(time, self.state, self.forgotten)
         yield self._finish(order.size)
 
     def end(self) -> BatchResult:
@@ -157,53 +134,34 @@ class JoinDriver:
         return int(self.state.sides["watermark"].min())
 
     @property
+    def forgotten(self) -> int:
+        """Entries that the memory of punctuations had no room for."""
+        return self.statements.memory.forgotten
+
+    @property
     def nbytes(self) -> int:
         """Bytes of everything that is kept between batches."""
-        parts = (self.state, self.memory, *self.rows)
+        parts = (self.state, self.statements, *self.rows)
         return sum(part.nbytes for part in parts) + self.codec.nbytes()
-
-    def refresh_memory(self) -> None:
-        """The memory of punctuations was replaced from outside."""
-        self.ranges.refresh(self.state)
-        self._remember()
-
-    def discard_output(self) -> None:
-        """Count results without making columns of them, to measure the loop alone."""
-        self._collector.discards = True
 
     # A batch
 
     def _take_in(self, side: Side, batch: StreamBatch) -> Intake:
         stream, ours = self.spec.streams[side], self.state.sides[side]
-        keys_of = None if self.pairing is None else partial(self.pairing.keys, side)
-        intake = take_in(stream, batch, self.codec, ours, keys_of)
-        known = [*self.promises[side], *self.ranges.promises(side, stream.key)]
-        fresh = [
-            *(Promise(stream.columns, each.patterns, each.ts) for each in intake.promises),
-            *(Promise(stream.key, each.patterns, each.ts) for each in intake.ranges),
-        ]
-        if known or fresh:
-            mask = broken(known, fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
-            intake.objects.status[mask] |= lay.BROKEN
+        intake = take_in(stream, batch, self.codec, ours, lambda rows: self.tactic.encode(side, rows))
+        self.statements.mark_broken(side, intake)
         return intake
 
-    def _begin(self, intakes: tuple[Intake, Intake], watermark: int) -> None:
+    def _begin(self, intakes: Sequence[Intake], watermark: int) -> None:
+        sides, common = self.state.sides, self.state.common
         for side in Side:
-            self.state.sides["base_row"][side] = self.rows[side].begin(intakes[side].rows)
-            self.state.sides["appended"][side] = 0
-        n_rows = [self.rows[side].n_stored + len(intakes[side].rows) for side in Side]
-        self._collector.begin(self.state, (n_rows[LEFT], n_rows[RIGHT]), watermark)
+            sides["base_row"][side] = self.rows[side].begin(intakes[side].rows)
+            sides["appended"][side] = 0
+            sides["batch_newest"][side] = intakes[side].times.newest
+        self.collector.begin(self.state, intakes, watermark)
+        common["first_seq"], common["due"] = common["seq"], lay.NEVER
+        self.statements.begin()
         for side in Side:
-            for rows, reason in intakes[side].rejected if side != self._repeats else ():
-                self._collector.add_rejected(side, rows, reason)
-                self.state.common["rejected"] += len(rows)
-        common = self.state.common
-        common["first_seq"] = common["seq"]
-        common["due"] = lay.NEVER
-        if self.ranges:  # new keys may fall under old ranges
-            self._remember()
-        for side in Side:
-            self.state.sides["batch_newest"][side] = intakes[side].times.newest
             if self.spec.streams[side].clustered:
                 self._move_cluster(side, intakes[side].times.cluster)
                 expect_values(self.state.arrays, int(side), intakes[side].last_codes)
@@ -230,43 +188,21 @@ class JoinDriver:
         ]
         return int(self.codec.encode(columns)[0][0])
 
-    def _note_promises(self, intakes: tuple[Intake, Intake], order: lay.Indices) -> None:
-        """Punctuations that end no value are remembered for the check of later batches."""
-        first_seq = int(self.state.common["first_seq"][0])
-        for side in Side:
-            objects = intakes[side].objects
-            if not intakes[side].promises or self.state.sides["end_ts"][side] != lay.FOREVER:
-                continue
-            ends = np.flatnonzero(objects.punctuation_kind == lay.END_STREAM)
-            noted = np.flatnonzero(objects.punctuation_kind == lay.PROMISE_ONLY)
-            for i in noted[: np.searchsorted(noted, ends[0]) if ends.size else None].tolist():
-                said = intakes[side].promises[int(objects.punctuation_code[i])]
-                place = int(np.flatnonzero(order == 4 * i + 2 + side)[0])
-                self.state.common["timers"] += 1
-                number = int(self.state.common["timers"][0])
-                columns = self.spec.streams[side].columns
-                self.promises[side].append(Promise(columns, said.patterns, said.ts, number, first_seq + place + 1))
-
-    def _chances(self, order: lay.Indices, intakes: tuple[Intake, Intake], shares: Shares) -> Chances:
-        shares.check_chances((self.spec.left.name, self.spec.right.name))
-        base_rows = self.state.sides["base_row"].tolist()
-        when = turns(order, LEFT, len(intakes[LEFT].rows)), turns(order, RIGHT, len(intakes[RIGHT].rows))
-        return Chances(self.spec, self.rows, (base_rows[LEFT], base_rows[RIGHT]), when, shares)
-
-    def _leave_uncounted(self, intakes: tuple[Intake, Intake]) -> None:
+    def _leave_uncounted(self, intakes: Sequence[Intake]) -> None:
         """What comes to all buckets is counted where one speaks for all.
 
         That is tuples of a side that goes everywhere, and punctuations that name no values.
         """
-        if self._repeats is not None:
-            self.state.sides["tuples"][self._repeats] -= len(intakes[self._repeats].rows)
+        repeated, sides = self.setup.repeated, self.state.sides
+        if repeated is not None:
+            sides["tuples"][repeated] -= len(intakes[repeated].rows)
         for side in Side:
             in_all = intakes[side].objects.punctuation_kind != lay.END_VALUE
-            self.state.sides["punctuations"][side] -= np.count_nonzero(in_all)
+            sides["punctuations"][side] -= in_all.sum()
 
-    def _run(self, order: lay.Indices, at: int, stop: int, intakes: tuple[Intake, Intake]) -> int:
-        """Let the loop run towards `stop`, and do what it asks for when it comes back."""
-        at = self._loop(order, at, stop, intakes[LEFT].objects, intakes[RIGHT].objects)
+    def _run(self, order: lay.Indices, at: int, stop: int, intakes: Sequence[Intake]) -> int:
+        """Let the tactic run towards `stop`, and do what it asks for when it comes back."""
+        at = self.tactic.run(order, at, stop, intakes[LEFT].objects, intakes[RIGHT].objects)
         why = self.state.common[0]["stopped_by"]
         if why == lay.NEEDS_ROOM:
             self._make_room()
@@ -281,27 +217,21 @@ class JoinDriver:
             self._fail(order[at], intakes)
         return at
 
-    def _loop(self, order: lay.Indices, at: int, stop: int, left: lay.Objects, right: lay.Objects) -> int:
-        state = self.state
-        if self.pairing is None:
-            return int(process_batch(order, at, stop, left, right, state.arrays))
-        return int(process_pairs(order, at, stop, left, right, state.arrays, state.indexes.arrays, state.found))
-
     def _grow(self) -> bool:
         if self.state.lacks_values:
-            self._archive()
+            self.statements.archive()
         return self.state.make_room()
 
     def _make_room(self) -> None:
-        """The loop could not go on: some buffer is full, if no other then that of the pairs."""
+        """The tactic could not go on: some buffer is full, if no other then that of the pairs."""
         grown = self._grow()
         n_pairs = int(self.state.common["n_pairs"][0])
         if n_pairs and (not grown or 2 * n_pairs > self.state.arrays.pairs.shape[1]):
-            self._collector.drain_pairs(self.state)
+            self.collector.drain_pairs(self.state)
         elif not grown:
             self.state.grow_pairs()
 
-    def _fail(self, reference: int, intakes: tuple[Intake, Intake]) -> None:
+    def _fail(self, reference: int, intakes: Sequence[Intake]) -> None:
         side = Side(int(reference) & 1)
         row = intakes[side].rows.slice(int(reference) >> 2, 1).to_pylist()[0]
         stream = self.spec.streams[side].name
@@ -312,37 +242,21 @@ class JoinDriver:
 
     # Range endings
 
-    def _meet_range(self, reference: int, intakes: tuple[Intake, Intake]) -> None:
+    def _meet_range(self, reference: int, intakes: Sequence[Intake]) -> None:
         side = Side(int(reference) & 1)
-        intake = intakes[side]
-        place = int(intake.objects.punctuation_code[int(reference) >> 2])
+        place = int(intakes[side].objects.punctuation_code[int(reference) >> 2])
         self._grow()
-        self._put_out(self.ranges.meet(side, intake.ranges[place], self.state))
+        self._put_out(self.statements.meet_range(side, intakes[side].ranges[place]))
 
     def _fire_range(self) -> None:
         self._grow()
-        self._put_out(self.ranges.fire(self.state))
+        self._put_out(self.statements.fire_range())
 
     def _put_out(self, ranges: Sequence[OutputRange]) -> None:
-        self._collector.add_ranges(ranges)
-        self.state.common["punctuations_out"] += len(ranges) if self._speaks_for_all else 0
-        self._remember_anew()
+        self.collector.add_ranges(ranges)
+        self.state.common["punctuations_out"] += len(ranges) if self.setup.place.speaks_for_all else 0
 
-    # What outlives the batch
-
-    def _archive(self) -> None:
-        if self.state.punctuated and self.state.common[0]["n_done"]:
-            self.memory.archive(self.state)
-            self._remember()
-
-    def _remember(self) -> None:
-        """Let the loop see the memory of punctuations as it is now."""
-        self.state.remember(self.memory.runs.records(), self.ranges.segments())
-
-    def _remember_anew(self) -> None:
-        """The memory has changed for values that are known already."""
-        self._remember()
-        inherit_all(self.state.arrays)
+    # The end of a batch
 
     def _finish(self, n_objects: int) -> BatchResult:
         state = self.state
@@ -352,87 +266,44 @@ class JoinDriver:
                 self._make_room()
             else:
                 self._fire_range()
-        self._collector.drain(state)
-        self._collector.finish(state)
-        self._archive()
-        self._enforce_cap()
+        self.collector.drain(state)
+        self.collector.finish(state)
+        self.statements.archive()
+        self.statements.enforce_cap()
         for side in Side:
             self.rows[side].commit(state, side)
-        self._forget_keys()
-        if self._chooser is not None:
-            self._adapt(self._chooser)
-        batch = self._collector.batch
+        self.tactic.forget_keys(self.statements)
+        self.tactic.adapt()
+        return self._close(self.collector.batch)
+
+    def _close(self, batch: BatchResult) -> BatchResult:
+        sides = self.state.sides
         batch.watermark = self.output_watermark
-        times = [*state.sides["newest"].tolist(), *state.sides["watermark"].tolist()]
+        times = [*sides["newest"].tolist(), *sides["watermark"].tolist()]
         batch.horizon = max(time for time in times if time < lay.FOREVER)
-        batch.structures = None if self.pairing is None else self.structures
-        batch.ended = bool((state.sides["end_ts"] != lay.FOREVER).all())
+        batch.structures = self.tactic.structures
+        batch.ended = bool((sides["end_ts"] != lay.FOREVER).all())
         return batch
 
-    def _enforce_cap(self) -> None:
-        if not self.state.punctuated:
-            return
-        held: list[tuple[list[Any], Any]] = self.ranges.entries()
-        held += [(promises, promise) for promises in self.promises for promise in promises]
-        held.sort(key=lambda entry: entry[1].order)
-        before = self.memory.forgotten
-        gone = self.memory.enforce(self.state, [entry.touched for _, entry in held])
-        for position in gone:
-            owner, entry = held[position]
-            owner.remove(entry)
-        if self.memory.forgotten > before:
-            self.ranges.refresh(self.state)
-            self._remember_anew()
 
-    def node_codes(self, side: Side, rows: pa.Table) -> lay.Ints:
-        """The values that hold these tuples."""
-        if self.pairing is not None:
-            return np.zeros(len(rows), np.int64)
-        return self.codec.encode([rows[name] for name in self.spec.streams[side].key])[0]
+def _shed_control(setup: DriverSetup) -> ShedControl | None:
+    assert (setup.spec.shed is None) == (setup.allocate is None)
+    if setup.spec.shed is None or setup.allocate is None:
+        return None
+    return ShedControl(setup.spec.shed, setup.spec.streams, setup.allocate)
 
-    def reindex(self) -> None:
-        """The state was restored: stored tuples enter the structures of their windows anew."""
-        if self.pairing is None:
-            return
-        positions = [ring_positions(self.state, side) for side in Side]
-        keys = []
-        for side in Side:
-            rows = self.state.arrays.nodes["row"][positions[side]]
-            stored = self.rows[side].take(rows, list(self.spec.streams[side].columns))
-            keys.append(self.pairing.keys(side, stored)[:3])
-        group, low, high = (np.concatenate(both) for both in zip(*keys, strict=True))
-        self.state.index_nodes((positions[LEFT], positions[RIGHT]), group, low, high)
 
-    @property
-    def structures(self) -> tuple[str, str]:
-        """Of the windows, at present."""
-        return self.state.indexes.structures
+class _Standings:
+    def __init__(self, driver):
+        self._d = driver
 
-    def restructure(self, structures: tuple[str, str]) -> None:
-        """Other structures for the windows; what is stored stays."""
-        self.state.restructure(structures)
+    def save(self):
+        from punctuated.join.exchange.bundle import to_json
+        from punctuated.join.state.saved import Content
 
-    def _adapt(self, choose: Chooser) -> None:
-        """Rates may have shifted: the windows get the structures that are cheapest now (KN-32)."""
-        seen = self._statistics.observe(self.state)
-        if seen is not None and (chosen := choose(seen, self.structures)) != self.structures:
-            self.restructure(chosen)
+        return Content({"s": to_json([None if e is None else [e[0], list(e[1])] for e in self._d.clusters])})
 
-    def _forget_keys(self) -> None:
-        """Numbered keys that neither a value nor the memory of punctuations needs any more go."""
-        if not isinstance(self.codec, NumberedKeys):
-            return
-        if self.pairing is not None:
-            moved = self.codec.keep_only(np.unique(self.state.groups()))
-            if moved is not None:
-                self.state.regroup(moved)
-            return
-        known = self.state.arrays.values["code"][: self.state.n_values]
-        codes = np.unique(np.concatenate([known, self.memory.runs.low]))
-        moved = self.codec.keep_only(codes)
-        if moved is None:
-            return
-        known[:] = moved[known]
-        self.memory.renumber(moved)
-        self.state.collect_values()
-        self._remember()
+    def load(self, saved):
+        from punctuated.join.exchange.bundle import from_json
+
+        self._d.clusters = [None if e is None else (e[0], tuple(e[1])) for e in from_json(saved.plain["s"])]

@@ -12,7 +12,6 @@ from punctuated.model.window import Window
 
 DEFAULT_MAX_PUNCTUATIONS = 1_000_000
 DEFAULT_NODE_SIZE, DEFAULT_BUCKET_SIZE = 100, 10  # KN-24
-OUTPUT_LATENESS_US = 2**59  # results come in no order: only the output watermark of their join proves anything
 
 
 class JoinType(StrEnum):

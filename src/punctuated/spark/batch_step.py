@@ -5,19 +5,23 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from punctuated.join.exchange.parcels import read_parcels
+from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.widen import widen
-from punctuated.join.state.journal import Journal
-from punctuated.model.side import Side
 from punctuated.spark.bucket_ids import bucket_ids
-from punctuated.spark.bucket_state import Bucket
-from punctuated.spark.emit import view_tables
+from punctuated.spark.bucket_state import new_bucket
+from punctuated.spark.emit import Emitter
 from punctuated.spark.group_step import accumulate
+from punctuated.spark.names import METRICS
 from punctuated.spark.nested import as_blobs, leaves_packed
-from punctuated.spark.query import METRICS, Query
+from punctuated.spark.pack import sort_blobs
+from punctuated.spark.query import Query
+from punctuated.spark.rejects import read_rejects
+
+Step = Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]  # for `applyInArrow`, which wants plain functions
 
 
-def batch_step(query: Query) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
-    """The function for `applyInArrow`, which looks at the type hints of a plain function."""
+def batch_step(query: Query) -> Step:
+    """A bucket's blobs in, its rows out."""
 
     def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
         return _join(query, bucket_ids().index(key[0].as_py()), packed)
@@ -25,28 +29,22 @@ def batch_step(query: Query) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.T
     return step
 
 
-def group_batch_step(query: Query) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
+def group_batch_step(query: Query) -> Step:
     """The same for groups behind a join."""
 
     def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
-        groups = query.new_groups(query.new_driver(0))
-        return _complete([accumulate(groups, packed["data"].to_pylist(), ended=True)], query.output_schema)
+        return _complete([accumulate(query.join.groups(), packed["data"].to_pylist(), ended=True)], query.join.schema)
 
     return step
 
 
 def _join(query: Query, number: int, packed: pa.Table) -> pa.Table:
-    """A bucket's blobs in, its rows out."""
-    driver = query.new_driver(number)
-    groups = query.new_groups(driver) if query.grouping is not None else None
-    bucket = Bucket(driver, Journal(), groups, speaks_for_all=number == 0)
-    shares: tuple[list[bytes], list[bytes]] = ([], [])
-    passed_on: list[bytes] = []
-    for row in packed.to_pylist():
-        (passed_on if row["rejected"] else shares[row["side"]]).append(row["data"])
-    left, right = (read_parcels(query.schemas[side], shares[side]) for side in Side)
-    batch = driver.process(left, right).then(driver.end())
-    return _complete(view_tables(query, bucket, batch, passed_on), query.output_schema)
+    bucket = new_bucket(query, number)
+    blobs, before = sort_blobs(*(packed[name].to_pylist() for name in ("side", "rejected", "data")))
+    batches = [read_parcels(schema, ours) for schema, ours in zip(query.join.schemas, blobs, strict=True)]
+    whole = BatchResult(rejected=read_rejects(before).tables)
+    whole = whole.then(bucket.driver.process(*batches)).then(bucket.driver.end())
+    return _complete(Emitter(query.join, bucket).tables(whole), query.join.schema)
 
 
 def _complete(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:

@@ -32,6 +32,12 @@ class Bucket:
     tokens: list[str] = field(default_factory=list)  # of the entries that make it up
 
 
+def new_bucket(query: Query, number: int) -> Bucket:
+    """A bucket that holds nothing yet."""
+    groups = query.join.groups() if query.join.grouping is not None else None
+    return Bucket(query.new_driver(number), Journal(), groups, speaks_for_all=number == 0)
+
+
 @dataclass(frozen=True)
 class Head:
     """Which entries make up the state, and how large they are."""
@@ -60,19 +66,19 @@ class StateLog:
 
     def restore(self, query: Query, number: int, found: Head | None) -> Bucket:
         """The bucket as it was committed, or an empty one."""
-        driver = query.new_driver(number)
-        groups = query.new_groups(driver) if query.grouping is not None else None
-        head = found or Head(n_buckets=query.n_buckets)
-        if head.n_buckets != query.n_buckets:
+        bucket, n_buckets = new_bucket(query, number), query.join.n_buckets
+        if found is None:
+            return bucket
+        if found.n_buckets != n_buckets:
             raise SnapshotError(
-                f"the checkpoint was written with {head.n_buckets} buckets, the query has {query.n_buckets}; "
-                f"give pt.join(…, buckets={head.n_buckets}), or start with a new checkpoint"
+                f"the checkpoint was written with {found.n_buckets} buckets, the query has {n_buckets}; "
+                f"give pt.join(…, buckets={found.n_buckets}), or start with a new checkpoint"
             )
-        tokens, entries = self._entries_of(head)
-        journal = restore(driver, [bytes(parts["join"]) for parts in entries])
-        if groups is not None and entries:
-            groups.load(entries[-1]["groups"])
-        return Bucket(driver, journal, groups, speaks_for_all=number == 0, tokens=tokens)
+        bucket.tokens, entries = self._entries_of(found)
+        bucket.journal = restore(bucket.driver, [bytes(each["join"]) for each in entries])
+        if bucket.groups is not None:
+            bucket.groups.load(entries[-1]["groups"])
+        return bucket
 
     def _entries_of(self, head: Head) -> tuple[list[str], list[Bundle]]:
         """Tokens and contents of the entries, oldest first; they are followed back from the last one."""

@@ -1,63 +1,39 @@
 """What leaves a step: tables of a view as pandas frames on Arrow memory, which Spark takes without conversion."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from punctuated.join.output.chain import chain_tables
-from punctuated.join.output.collector import BatchResult
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.latest_results import LatestResults
+from punctuated.join.output.views import View
 from punctuated.join.output.widen import widen
-from punctuated.model.times import from_known_microseconds, from_microseconds
 from punctuated.spark.bucket_state import Bucket
+from punctuated.spark.names import METRICS
 from punctuated.spark.nested import PACKED, as_blobs, leaves_packed
-from punctuated.spark.query import METRICS, Query, View
-from punctuated.spark.rejects import read_rejects
 
 _ROWS = 1 << 17  # per frame: small enough for the caches of a processor
 
 
-def view_tables(query: Query, bucket: Bucket, batch: BatchResult, passed_on: Sequence[bytes] = ()) -> list[pa.Table]:
-    """The tables of the query's view; each has some of its columns, the others are null.
+class Emitter:
+    """What leaves one bucket in one micro-batch, which may come in parts."""
 
-    `passed_on` are blobs of rows that were rejected before they came here.
-    """
-    if query.view is View.GROUPS:
-        assert bucket.groups is not None
-        return [bucket.groups.process(batch)]
-    if query.view is View.RESULTS:
-        return batch.results
-    everything_rejected = [*batch.rejected, *read_rejects(passed_on)]
-    key = query.spec.left.key
-    if query.view is View.CHAIN:
-        return chain_tables(query.output_schema, key, batch, everything_rejected, bucket.speaks_for_all)
-    punctuations = [_with_time(query, table, table.num_columns - 3) for table in batch.punctuations]
-    rejected = [_with_time(query, table, 2) for table in everything_rejected]
-    if query.view is View.PUNCTUATIONS:
-        return punctuations
-    if query.view is View.REJECTED:
-        return rejected
-    said = [*key, "_ts", "_reason", "_pattern"]
-    return [
-        *(_result(query, table, ts) for table, ts in zip(batch.results, batch.result_ts, strict=True)),
-        *(_labelled("punctuation", table, said) for table in punctuations),
-        *(_labelled("rejected", table, ["_stream", "_reason", "_ts", "_row"]) for table in rejected),
-    ]
+    def __init__(self, join: BoundJoin, bucket: Bucket) -> None:
+        self._join, self._bucket = join, bucket
+        self._latest = LatestResults(join.key_types) if join.view is View.CHAIN else None
 
+    def tables(self, part: BatchResult) -> list[pa.Table]:
+        """The tables of the join's view; each has some of its columns, the others are null."""
+        if self._bucket.groups is not None:
+            return [self._bucket.groups.process(part)]
+        return self._join.views.tables(self._join.view, part, self._bucket.speaks_for_all, self._latest)
 
-def _with_time(query: Query, table: pa.Table, place: int) -> pa.Table:
-    return table.set_column(place, "ts", from_known_microseconds(table.column(place), query.time_type))
-
-
-def _result(query: Query, table: pa.Table, ts: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> pa.Table:
-    times = from_microseconds(ts, query.time_type)
-    return _labelled("result", table.append_column("_ts", times), [*table.column_names, "_ts"])
-
-
-def _labelled(kind: str, table: pa.Table, names: Sequence[str]) -> pa.Table:
-    kinds = pa.array([kind]).take(pa.array(np.zeros(len(table), np.int8)))
-    return table.rename_columns(list(names)).append_column("_kind", kinds)
+    def frames(self, part: BatchResult) -> Iterator[pd.DataFrame]:
+        """The same as Spark takes it."""
+        for table in self.tables(part):
+            yield from as_frames(table, self._join.schema)
 
 
 def as_frames(table: pa.Table, schema: pa.Schema) -> Iterator[pd.DataFrame]:

@@ -10,14 +10,14 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
 from punctuated.join.exchange.spread import bucket_numbers, split
-from punctuated.join.output.chain import TIME, is_end
-from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.chain import is_end, of_kind
 from punctuated.join.output.group_by import GroupBy
+from punctuated.join.output.views import RESULT, TIME
 from punctuated.join.state import fingerprint
 from punctuated.model.times import to_microseconds
 from punctuated.spark.bucket_ids import bucket_ids
@@ -39,11 +39,11 @@ class PackGroups:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             table = pa.Table.from_batches([batch])
-            rows = table.filter(pc.equal(table["_kind"], "result")).select([*self.columns, TIME])
+            rows = of_kind(table, RESULT).select([*self.columns, TIME])
             ended = is_end(table)
-            shares = split(rows, bucket_numbers([rows[name] for name in self.by], self.n_buckets), self.n_buckets)
-            told = [(bucket_ids()[i], share) for i, share in enumerate(shares) if len(share) or ended]
-            data = [to_ipc(share).to_pybytes() for _, share in told]
+            spread = split(rows, bucket_numbers([rows[name] for name in self.by], self.n_buckets), self.n_buckets)
+            told = [(bucket_ids()[i], ours) for i, ours in enumerate(spread) if len(ours) or ended]
+            data = [to_ipc(ours).to_pybytes() for _, ours in told]
             ids = pa.array([number for number, _ in told], pa.int32())
             yield pa.record_batch(
                 [ids, pa.array([ended] * len(told), pa.bool_()), pa.array(data, pa.binary())], _PACKED
@@ -68,18 +68,18 @@ class GroupStep(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket."""
         frames = list(rows)
-        groups = self._query.new_groups(self._query.new_driver(0))
+        groups, definition = self._query.join.groups(), self._query.join.definition
         saved = self._saved.get()
         if saved is not None:
-            fingerprint.check(json.loads(saved[0]), {**self._query.definition})
+            fingerprint.check(json.loads(saved[0]), {**definition})
             groups.load(bytes(saved[1]))
         ended = any(frame["ended"].any() for frame in frames)
         data = [blob for frame in frames for blob in frame["data"]]
-        yield from as_frames(accumulate(groups, data, ended), self._query.output_schema)
+        yield from as_frames(accumulate(groups, data, ended), self._query.join.schema)
         if ended:
             self._saved.clear()
         else:
-            self._saved.update((json.dumps(self._query.definition), groups.save()))
+            self._saved.update((json.dumps(definition), groups.save()))
 
     def close(self) -> None:
         """Nothing to close."""

@@ -1,4 +1,4 @@
-"""Names of columns as they are, dots and backticks included."""
+"""Names of columns: those of users as they are, dots and backticks included, and the one that is ours."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import col
 from pyspark.sql.types import StructType
 
+METRICS = "_metrics"  # a row that carries metrics has nothing else; it never reaches a sink
 ArrowFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
-from punctuated.spark.query import METRICS
+from punctuated.spark.names import METRICS
 from punctuated.spark.types import with_metrics
 
 PACKED = "_packed"

@@ -1,18 +1,18 @@
 """Pack: Arrow batches of a stream become one blob per bucket, so that Spark shuffles blobs and not rows."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.bind.warm_up import compile_once
 from punctuated.join.exchange.parcels import write_parcels
 from punctuated.join.exchange.spread import spread
 from punctuated.join.intake.reading import Reader, announce
 from punctuated.join.output.collector import json_value
-from punctuated.join.warm_up import compile_once
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
 from punctuated.spark.bucket_ids import bucket_ids
@@ -47,8 +47,8 @@ class Pack:
         sound = table.filter(pc.is_valid(table[time])) if timeless else table
         malformed: list[Fault] = []
         batch = self._read(sound, malformed)
-        shares = spread(self.reader.stream, batch, self.reader.types, self.n_buckets, self.everywhere)
-        yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(shares, batch_us), rejected=False)
+        batches = spread(self.reader.stream, batch, self.reader.types, self.n_buckets, self.everywhere)
+        yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(batches, batch_us), rejected=False)
         corrupt = [*self._described(table, timeless), *self._described(sound, malformed)]
         passed_on = self.reader.passed_on(table)
         if corrupt or passed_on:
@@ -91,3 +91,14 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
             waiting = []
     if waiting:
         yield pa.Table.from_batches(waiting)
+
+
+def sort_blobs(
+    sides: Iterable[int], rejected: Iterable[bool], data: Iterable[bytes]
+) -> tuple[tuple[list[bytes], list[bytes]], list[bytes]]:
+    """What was packed, as a step gets it: blobs of each stream, and those of rejected rows."""
+    blobs: tuple[list[bytes], list[bytes]] = ([], [])
+    before: list[bytes] = []
+    for side, is_rejected, blob in zip(sides, rejected, data, strict=True):
+        (before if is_rejected else blobs[side]).append(blob)
+    return blobs, before

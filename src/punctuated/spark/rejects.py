@@ -6,12 +6,20 @@ others have been counted where they were rejected.
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
-from punctuated.join.output.collector import REJECTED_SCHEMA
+from punctuated.join.output.views import REJECTED_SCHEMA
 
 Reject = tuple[str, str, int | None, str]  # stream, reason, time in microseconds, row
+
+
+class Rejects(NamedTuple):
+    """Rows that were rejected before, and how many of them are corrupt."""
+
+    tables: list[pa.Table]
+    n_corrupt: int
 
 
 def write_rejects(corrupt: Sequence[Reject], passed_on: Sequence[Reject]) -> bytes:
@@ -19,13 +27,10 @@ def write_rejects(corrupt: Sequence[Reject], passed_on: Sequence[Reject]) -> byt
     return json.dumps({"corrupt": corrupt, "passed on": passed_on}).encode()
 
 
-def n_corrupt(blobs: Sequence[bytes]) -> int:
-    """How many corrupt rows the blobs hold."""
-    return sum(len(json.loads(data)["corrupt"]) for data in blobs)
-
-
-def read_rejects(blobs: Sequence[bytes]) -> list[pa.Table]:
-    """All rows of the blobs in one table, if there are any."""
-    written = [rows for data in blobs for rows in json.loads(data).values()]
-    rows = [dict(zip(REJECTED_SCHEMA.names, row, strict=True)) for part in written for row in part]
-    return [pa.Table.from_pylist(rows, schema=REJECTED_SCHEMA)] if rows else []
+def read_rejects(blobs: Sequence[bytes]) -> Rejects:
+    """All rows of the blobs, in one table if there are any."""
+    written = [json.loads(data) for data in blobs]
+    rows = [row for each in written for kind in each.values() for row in kind]
+    named = [dict(zip(REJECTED_SCHEMA.names, row, strict=True)) for row in rows]
+    tables = [pa.Table.from_pylist(named, schema=REJECTED_SCHEMA)] if named else []
+    return Rejects(tables, sum(len(each["corrupt"]) for each in written))

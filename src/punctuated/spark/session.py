@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from punctuated.errors import SessionError
+from punctuated.errors import SessionError, StreamError
+from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.window import CountWindow
+from punctuated.spark.bucket_ids import MOST_BUCKETS
 
 REQUIRED = {
     "spark.sql.streaming.stateStore.providerClass": (
@@ -50,6 +53,25 @@ def check_session(spark: SparkSession) -> None:
 def shuffle_partitions(spark: SparkSession) -> int:
     """Over how many partitions an exchange spreads."""
     return int(_conf(spark, "spark.sql.shuffle.partitions") or 200)
+
+
+def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> int:
+    """How many buckets: as many as partitions, up to the next power of two, unless one must hold everything."""
+    if spec.how is JoinType.FULL and not spec.left.key and wanted != 1:
+        raise StreamError(
+            "a full outer join without a key cannot be spread: one side goes to every bucket, and its unmatched rows "
+            "would come out of each; use how='inner', 'left', 'right', 'semi' or 'anti', or buckets=1"
+        )
+    windows = [stream.window for stream in spec.streams]
+    if any(isinstance(window, CountWindow) and not window.per_key for window in windows):
+        if wanted not in (None, 1):
+            raise StreamError(f"buckets={wanted}: pt.rows(n) over a whole stream needs one bucket; leave it out")
+        return 1
+    if wanted is None:
+        return min(MOST_BUCKETS, 1 << (shuffle_partitions(spark) - 1).bit_length())
+    if not 1 <= wanted <= MOST_BUCKETS:
+        raise StreamError(f"buckets={wanted}: give a number from 1 to {MOST_BUCKETS}")
+    return wanted
 
 
 def _conf(spark: SparkSession, name: str) -> str | None:

@@ -24,6 +24,7 @@ from pyspark.sql.functions import col, lit
 from pyspark.sql.streaming.query import StreamingQuery
 
 from punctuated.errors import ColumnError, StreamError
+from punctuated.join.output.views import KIND, PATTERN, PUNCTUATION, REASON, REJECTED, RESULT, ROW, STREAM, TIME
 from punctuated.spark.names import quoted
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def write_to(
             `DataStreamWriter.trigger` in a dict; by default a batch follows the other.
         name: The name of the query.
     """
-    sinks = {"result": results, "punctuation": punctuations, "rejected": rejected}
+    sinks = {RESULT: results, PUNCTUATION: punctuations, REJECTED: rejected}
     parts = [_part(joined, kind, sink) for kind, sink in sinks.items() if sink is not None]
     everything = joined.all
     _check(parts, everything)
@@ -88,7 +89,7 @@ class _Part:
 
     def of(self, everything: DataFrame) -> DataFrame:
         chosen = [quoted(name).alias(shown) for name, shown in self.columns]
-        return everything.where(col("_kind") == self.kind).select(*chosen)
+        return everything.where(col(KIND) == self.kind).select(*chosen)
 
     def write(self, everything: DataFrame, batch_id: int) -> None:
         rows = self.of(everything)
@@ -123,12 +124,12 @@ class _Batches:
 
 
 def _part(joined: "SparkJoin", kind: str, sink: Sink) -> _Part:
-    names = joined.query.result_schema.names
-    keys = joined.query.spec.left.key
+    names = joined.schema.names
+    keys = joined.spec.left.key
     columns = {
-        "result": [(name, name) for name in names],
-        "punctuation": [*((key, key) for key in keys), *_unmarked("_ts", "_reason", "_pattern")],
-        "rejected": _unmarked("_stream", "_reason", "_ts", "_row"),
+        RESULT: [(name, name) for name in names],
+        PUNCTUATION: [*((key, key) for key in keys), *_unmarked(TIME, REASON, PATTERN)],
+        REJECTED: _unmarked(STREAM, REASON, TIME, ROW),
     }[kind]
     if callable(sink):
         return _Part(kind, tuple(columns), None, sink)

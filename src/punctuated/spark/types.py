@@ -6,7 +6,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from punctuated.errors import ColumnError
-from punctuated.spark.query import METRICS
+from punctuated.spark.names import METRICS
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:

@@ -7,7 +7,6 @@ import pytest
 
 from driver_harness import new_driver
 from punctuated.join.exchange.spread import spread
-from punctuated.join.intake.idle import release_idle
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
@@ -33,9 +32,9 @@ def nothing(stream: StreamSpec) -> StreamBatch:
 @pytest.mark.parametrize(("minutes", "is_released"), [(4, False), (5, True), (9, True)])
 def test_a_silent_stream_is_released_after_a_while(minutes: int, is_released: bool) -> None:
     driver = new_driver(JoinSpec((LEFT_SPEC, RIGHT_SPEC), how=JoinType.LEFT))
-    driver.process(*release_idle(driver, (share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0))), MINUTE))
+    driver.process(share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0)), now_us=MINUTE)
     later = (share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC))
-    batch = driver.process(*release_idle(driver, later, (1 + minutes) * MINUTE))
+    batch = driver.process(*later, now_us=(1 + minutes) * MINUTE)
     unmatched = [row["k"] for table in batch.results for row in table.to_pylist()]
     assert unmatched == ([1] if is_released else [])
     assert int(driver.state.sides["watermark"][1]) == (100 if is_released else 0)
@@ -43,14 +42,14 @@ def test_a_silent_stream_is_released_after_a_while(minutes: int, is_released: bo
 
 def test_without_idle_after_nothing_is_released() -> None:
     driver = new_driver(JoinSpec((LEFT_SPEC, replace(RIGHT_SPEC, idle_after_us=None))))
-    driver.process(*release_idle(driver, (share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0))), MINUTE))
-    driver.process(*release_idle(driver, (share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC)), 99 * MINUTE))
+    driver.process(share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0)), now_us=MINUTE)
+    driver.process(share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC), now_us=99 * MINUTE)
     assert driver.state.sides["live"].tolist() == [2, 0]  # B's tuple has left its window by A's time, A's none
 
 
 def test_what_an_idle_stream_brings_too_late_is_rejected() -> None:
     driver = new_driver(JoinSpec((LEFT_SPEC, RIGHT_SPEC)))
-    driver.process(*release_idle(driver, (share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0))), MINUTE))
-    driver.process(*release_idle(driver, (share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC)), 9 * MINUTE))
-    batch = driver.process(*release_idle(driver, (nothing(LEFT_SPEC), share(RIGHT_SPEC, (3, 99))), 10 * MINUTE))
+    driver.process(share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0)), now_us=MINUTE)
+    driver.process(share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC), now_us=9 * MINUTE)
+    batch = driver.process(nothing(LEFT_SPEC), share(RIGHT_SPEC, (3, 99)), now_us=10 * MINUTE)
     assert [row["reason"] for table in batch.rejected for row in table.to_pylist()] == ["late"]

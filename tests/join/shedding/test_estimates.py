@@ -15,7 +15,7 @@ import pytest
 from punctuated.errors import AggregateError
 from punctuated.join.exchange.bundle import from_ipc, unpack_bundle
 from punctuated.join.intake.keys import key_codec
-from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.group_by import GroupBy, check_grouping, describe_grouping
 from punctuated.join.shedding.coins import Shares, flip_coins
 from punctuated.join.shedding.estimates import PAIR_SCHEMA, STORED, UNTIL, GroupEstimates, P, Q, pair_columns

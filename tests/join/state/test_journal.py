@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver_harness import new_driver, run
+from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
+from punctuated.join.intake.reading import Reader
 from punctuated.join.state.journal import Journal, restore
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD, Range
@@ -71,7 +73,8 @@ def test_text_keys_and_ranges_survive() -> None:
         return pa.table([keys, [ts] * n, np.arange(n), [False] * n], schema=schema)
 
     def driver() -> JoinDriver:
-        return JoinDriver(SPEC, (schema, schema), [pa.string()], with_times=True)
+        inputs = tuple(Reader(stream, None, schema, (pa.string(),)) for stream in SPEC.streams)
+        return BoundJoin(SPEC, inputs).driver(timed=True)
 
     said = Punctuation(2, (Range("b", "c"), WILDCARD, WILDCARD, WILDCARD))
     first = driver()

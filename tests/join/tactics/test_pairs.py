@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from driver_harness import new_driver, run
 from punctuated.join.driver import JoinDriver
 from punctuated.join.state.journal import Journal, restore
-from punctuated.join.tactics.pairing import served_predicate
+from punctuated.join.tactics.window_state import WindowState
 from punctuated.model.algorithm import pair
 from punctuated.model.predicate import Expression, band, left, right
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.tuples import Row
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, window_cases
-from punctuated.testing.tables import stream_schema
 
 # Where a predicate is decided on pairs, tuples that a semi or anti join has settled go only by their window.
 SETTLED_AT_ONCE = [how for how in JoinType if how not in (JoinType.SEMI, JoinType.ANTI)]
@@ -56,8 +55,7 @@ def on_rows(decide: Decide) -> Callable[[Row, Row], bool]:
 
 
 def made(spec: JoinSpec, expression: Expression | None) -> JoinDriver:
-    ranged, where = served_predicate(spec, expression, [stream_schema(stream) for stream in spec.streams])
-    return new_driver(spec, where=where, ranged=ranged)
+    return new_driver(spec, expression)
 
 
 def operator(expression: Expression | None, **more: Any) -> Callable[[JoinSpec, Sequence[Batch]], list[Observed]]:
@@ -117,7 +115,8 @@ def test_structures_change_and_states_are_restored_between_batches(case: Case, d
             fresh = made(case.spec, expression)
             restore(fresh, [Journal().write(driver)])
             driver = fresh
-        driver.restructure((data.draw(st.sampled_from("NBT")), data.draw(st.sampled_from("NBT"))))
+        assert isinstance(driver.state, WindowState)
+        driver.state.restructure((data.draw(st.sampled_from("NBT")), data.draw(st.sampled_from("NBT"))))
         return driver
 
     check_equals_oracle(operator(expression, between=go_on), case.spec, case.batches, on_rows(decide))

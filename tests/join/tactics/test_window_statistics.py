@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from punctuated.join.driver import JoinDriver
+from punctuated.join.setup import DriverSetup
 from punctuated.join.tactics.window_statistics import Observation
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
@@ -27,7 +28,8 @@ def observed(rates: list[tuple[int, int]]) -> list[Observation]:
         seen.append(what)
         return structures
 
-    driver = JoinDriver(JoinSpec((left, right), algorithm=pair("HH")), (SCHEMA, SCHEMA), [pa.int64()], chooser=note)
+    spec = JoinSpec((left, right), algorithm=pair("HH"))
+    driver = JoinDriver(DriverSetup(spec, (SCHEMA, SCHEMA), (pa.int64(),), chooser=note))
     rng = np.random.default_rng(4)
     for second, counts in enumerate(rates):
         one, two = (

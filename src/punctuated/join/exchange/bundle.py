@@ -1,5 +1,6 @@
-"""Named bytes as one, and tables as bytes: how states and parcels are written."""
+"""Named bytes as one, and tables and plain data as bytes: how states and parcels are written."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -40,3 +41,13 @@ def to_ipc(table: pa.Table) -> pa.Buffer:
 def from_ipc(data: bytes | pa.Buffer) -> pa.Table:
     """The inverse of `to_ipc`."""
     return pa.ipc.open_stream(data).read_all()
+
+
+def to_json(value: Any) -> bytes:
+    """Plain data as bytes."""
+    return json.dumps(value).encode()
+
+
+def from_json(data: Any) -> Any:
+    """The inverse of `to_json`, of bytes or of a buffer."""
+    return json.loads(bytes(data))

@@ -43,13 +43,14 @@ def times_of(stream: StreamSpec, rows: pa.Table, ts: Times, said: Times, newest:
     """What the tick of these rows would say, for a batch that is not spread; most streams need no tick for that."""
     if stream.max_ahead_us is not None or stream.clustered:
         return read_tick(stream, make_tick(stream, rows, ts, said), newest)
-    times = [int(array.max()) for array in (ts[-1:], said) if array.size]
+    own = ts[-1:] if not stream.is_output else ts[:0]  # the times of results prove nothing
+    times = [int(array.max()) for array in (own, said) if array.size]
     return BatchTimes(max(times, default=NEVER), (), None)
 
 
 def make_tick(stream: StreamSpec, rows: pa.Table, ts: Times, said: Times) -> pa.Table:
     """The tick of some rows with these ascending times, and of in-band punctuations at the times `said`."""
-    starts, ends = _spans(ts, stream.max_ahead_us)
+    starts, ends = _spans(ts if not stream.is_output else ts[:0], stream.max_ahead_us)
     said = np.unique(said) if stream.max_ahead_us is not None else np.sort(said)[-1:]
     columns: dict[str, object] = {
         "low": np.concatenate([ts[starts], said]),

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from punctuated.errors import ColumnError
 from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.pattern_match import match_columns, typed_scalar
+from punctuated.join.state.saved import Content, Loaded, Log
 from punctuated.kernels.key_bytes import number_keys
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range, Wildcard
 
@@ -23,6 +24,7 @@ Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 _SIGN = np.int64(-(2**63))
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_NUMBER_BITS = 40  # of a saved key's number; above them, how often all keys were numbered anew
 
 
 class KeyCodec(Protocol):
@@ -246,10 +248,6 @@ class NumberedKeys:
             ones = np.ones(self._known, np.uint8)
             number_keys(offsets, data, ones, self._hash_mask, self._slots, self._starts, self._arena, 0)
 
-    def known_keys(self) -> pa.Table:
-        """The keys by their numbers."""
-        return self._table()
-
     def _table(self) -> pa.Table:
         if len(self._keys) != 1:
             self._keys = [pa.concat_tables([self._schema.empty_table(), *self._keys]).combine_chunks()]
@@ -272,6 +270,18 @@ class NumberedKeys:
         self.numbering += 1
         moved[codes], _ = self.encode(survivors.columns)
         return moved
+
+    def save(self) -> Content:
+        """The keys by their numbers; those of an earlier numbering are gone."""
+        first = self.numbering << _NUMBER_BITS
+        ids = first + np.arange(self._known)
+        return Content(logs={"numbered": Log(ids, first + self._known, lambda n: self._table().slice(self._known - n))})
+
+    def load(self, saved: Loaded) -> None:
+        """Give all keys their numbers again."""
+        log = saved.logs["numbered"]
+        self.encode(log.rows.columns)
+        self.numbering = log.next_id >> _NUMBER_BITS
 
     def nbytes(self) -> int:
         arrays = (self._slots, self._starts, self._arena)

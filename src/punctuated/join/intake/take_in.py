@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,25 @@ from punctuated.model.times import to_microseconds
 from punctuated.model.window import CountWindow
 
 Times = npt.NDArray[np.int64]
-KeysOf = Callable[[pa.Table], tuple[Times, Times, Times, npt.NDArray[np.bool_]]]
 _NO_INTS = np.empty(0, np.int64)
+
+
+class TupleKeys(NamedTuple):
+    """What a tactic knows tuples by: their value's code, and where windows have structures a group and an interval."""
+
+    code: Times
+    valid: npt.NDArray[np.bool_]  # no null in the key
+    group: Times = _NO_INTS
+    low: Times = _NO_INTS
+    high: Times = _NO_INTS
+
+    def kept(self, mask: npt.NDArray[np.bool_]) -> "TupleKeys":
+        """Those of some tuples."""
+        group, low, high = (each[mask] if each.size else each for each in self[2:])
+        return TupleKeys(self.code[mask], self.valid[mask], group, low, high)
+
+
+Encode = Callable[[pa.Table], TupleKeys]
 
 
 @dataclass(frozen=True)
@@ -85,20 +102,10 @@ def needs_total_order(stream: StreamSpec) -> bool:
     return stream.unique or stream.clustered or stream.order is not None or isinstance(stream.window, CountWindow)
 
 
-def take_in(
-    stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void, keys_of: KeysOf | None = None
-) -> Intake:
-    """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch.
-
-    `keys_of` gives groups and intervals where windows have structures of their own; one value then holds all tuples.
-    """
+def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void, encode: Encode) -> Intake:
+    """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
     rows, ts = _sort_rows(stream, batch)
-    group = low = high = _NO_INTS
-    if keys_of is None:
-        codes, valid = codec.encode([rows[name] for name in stream.key])
-    else:
-        group, low, high, valid = keys_of(rows)
-        codes = np.zeros(len(rows), np.int64)
+    keys = encode(rows)
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     newest = int(ours["newest"])
     if batch.tick is None:
@@ -109,18 +116,17 @@ def take_in(
     late = (ts < int(ours["watermark"])) & ~ahead
     if stream.flag is not None:
         last = _flagged(rows[stream.flag])
-        last = last[valid[last] & ~ahead[last]]
-        punctuations.add(ts[last], codes[last], lay.END_VALUE)
+        last = last[keys.valid[last] & ~ahead[last]]
+        punctuations.add(ts[last], keys.code[last], lay.END_VALUE)
     masks = (late, "late"), (ahead, "ahead")
     rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]
     if rejected:
         kept = ~(late | ahead)
-        rows, ts, codes, valid = rows.filter(pa.array(kept)), ts[kept], codes[kept], valid[kept]
-        group, low, high = (each[kept] if each.size else each for each in (group, low, high))
-    status = np.where(valid, 0, lay.NULL_KEY).astype(np.uint8)
+        rows, ts, keys = rows.filter(pa.array(kept)), ts[kept], keys.kept(kept)
+    status = np.where(keys.valid, 0, lay.NULL_KEY).astype(np.uint8)
     if stream.clustered:
-        status[_last_of_each(codes, np.flatnonzero(valid))] |= lay.LAST_IN_BATCH
-    objects = lay.Objects(ts, codes, status, *punctuations.sorted(), group, low, high)
+        status[_last_of_each(keys.code, np.flatnonzero(keys.valid))] |= lay.LAST_IN_BATCH
+    objects = lay.Objects(ts, keys.code, status, *punctuations.sorted(), keys.group, keys.low, keys.high)
     return Intake(rows, objects, times, rejected, ranges, promises)
 
 

@@ -1,8 +1,8 @@
-"""What a batch brings, as Arrow tables. Row numbers from the kernels become columns here, and `where` decides here."""
+"""The collector: row numbers from the kernels become columns here, and an extra predicate decides here."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,60 +11,47 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.intake.take_in import Intake
+from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.views import REJECTED_SCHEMA, punctuation_schema
+from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.chances import Chances
+from punctuated.join.shedding.coins import Shares, turns
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.range_endings import OutputRange
 from punctuated.join.state.rows import RowStore, ring_positions
 from punctuated.kernels import layout as lay
-from punctuated.model.pattern import Constant, Pattern
+from punctuated.model.pattern import Constant
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.spec import JoinType
 from punctuated.model.times import to_microseconds
 
 Where = Callable[[pa.Table, pa.Table], npt.NDArray[np.bool_]]
 Ints = npt.NDArray[np.int64]
 REASONS = ("both", "early", "own-state")
 REJECTIONS = ("late", "ahead", "promise", "after_output")
-REJECTED_SCHEMA = pa.schema(
-    [("stream", pa.string()), ("reason", pa.string()), ("ts", pa.int64()), ("row", pa.string())]
-)
 
 
-@dataclass
-class BatchResult:
-    """What one batch brings. Times are microseconds; `result_ts` is the time of each row of `results`, if asked for."""
+@dataclass(frozen=True)
+class RowTimes:
+    """Times by row number: stored rows come first, those of the batch at hand behind them."""
 
-    results: list[pa.Table] = field(default_factory=list)
-    result_ts: list[Ints] = field(default_factory=list)
-    punctuations: list[pa.Table] = field(default_factory=list)
-    ranges: list[tuple[Pattern, ...]] = field(default_factory=list)  # output ranges, one pattern per key column
-    rejected: list[pa.Table] = field(default_factory=list)
-    watermark: int = lay.NEVER
-    horizon: int = lay.NEVER  # no row so far is later
-    ended: bool = False
-    structures: tuple[str, str] | None = None  # of the windows, for the next batch
+    stored: RowStore
+    time: str
+    batch: Ints
 
-    def then(self, later: "BatchResult") -> "BatchResult":
-        """This and what another batch brought after it, as one."""
-        return BatchResult(
-            self.results + later.results,
-            self.result_ts + later.result_ts,
-            self.punctuations + later.punctuations,
-            self.ranges + later.ranges,
-            self.rejected + later.rejected,
-            later.watermark,
-            later.horizon,
-            later.ended,
-            later.structures,
-        )
-
-
-def punctuation_schema(names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Schema:
-    """Key columns (null for ranges), the time in microseconds, the reason, and the pattern as text."""
-    keys = [pa.field(name, dtype) for name, dtype in zip(names, types, strict=True)]
-    return pa.schema([*keys, ("ts", pa.int64()), ("reason", pa.string()), ("pattern", pa.string())])
+    def of(self, rows: lay.Indices) -> Ints:
+        """The times of these rows, in microseconds."""
+        n_stored = self.stored.n_stored
+        is_new = rows >= n_stored
+        if is_new.all():
+            return self.batch[rows - n_stored]
+        times = np.empty(rows.size, np.int64)
+        times[is_new] = self.batch[rows[is_new] - n_stored]
+        times[~is_new] = to_microseconds(self.stored.take(rows[~is_new], [self.time]).column(0), self.time)
+        return times
 
 
 class Collector:
@@ -72,23 +59,20 @@ class Collector:
 
     def __init__(
         self,
-        spec: JoinSpec,
+        setup: DriverSetup,
         columns: ResultColumns,
         codec: KeyCodec,
         rows: tuple[RowStore, RowStore],
         where: Where | None,
-        with_times: bool,
-        lists_ranges: bool,
-        repeats: Side | None = None,
     ) -> None:
-        """`repeats` is a side whose tuples another bucket has too, and tells of."""
-        self._spec, self._columns, self._codec, self._rows, self._where = spec, columns, codec, rows, where
-        self._with_times, self._lists_ranges, self._repeats = with_times, lists_ranges, repeats
+        """`where` is what of the extra predicate is left to decide on pairs."""
+        self._spec, self._setup = setup.spec, setup
+        self._columns, self._codec, self._rows, self._where = columns, codec, rows, where
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
         self._output_watermark = lay.NEVER
-        self._punctuation_schema = punctuation_schema(spec.left.key, codec.types)
-        self.discards = False  # for measurements
-        self.chances: Chances | None = None  # of the batch at hand, where estimates are made
+        self._punctuation_schema = punctuation_schema(setup.spec.left.key, codec.types)
+        self._times: Sequence[RowTimes] = ()
+        self._chances: Chances | None = None  # of the batch at hand, where estimates are made
         self.batch = BatchResult()
 
     @property
@@ -96,21 +80,33 @@ class Collector:
         """Whether a match is only known here, because an extra predicate decides."""
         return self._where is not None and self._spec.how is not JoinType.INNER
 
-    def begin(self, state: JoinState, n_rows: tuple[int, int], output_watermark: int) -> None:
-        """A new batch; `n_rows` counts the stored and the new rows per side."""
+    def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
+        """A new batch; what intake has rejected comes out first."""
         self.batch = BatchResult()
         self._output_watermark = output_watermark
-        if self._settles_late:
-            for side in Side:
-                matched = np.zeros(n_rows[side], np.bool_)
+        self._times = [
+            RowTimes(self._rows[side], self._spec.streams[side].time, intakes[side].objects.ts) for side in Side
+        ]
+        for side in Side:
+            if self._settles_late:
+                self._matched[side] = np.zeros(self._rows[side].n_stored + len(intakes[side].rows), np.bool_)
                 nodes = state.arrays.nodes[ring_positions(state, side)]
-                matched[nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
-                self._matched[side] = matched
+                self._matched[side][nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
+            for rows, reason in intakes[side].rejected if side != self._setup.repeated else ():
+                self._add_rejected(side, rows, reason)
+                state.common["rejected"] += len(rows)
+
+    def expect(self, order: lay.Indices, intakes: Sequence[Intake], shares: Shares | None) -> None:
+        """The order in which tuples come, and which share of them probes, for those who estimate."""
+        if self._setup.estimated and shares is not None:
+            shares.check_chances((self._spec.left.name, self._spec.right.name))
+            when = tuple(turns(order, side, len(intakes[side].rows)) for side in Side)
+            self._chances = Chances(self._spec, self._rows, when, shares)
 
     def drain_pairs(self, state: JoinState) -> None:
         """Take the results in the buffer, the only one that is likely to fill before a batch ends."""
         n_pairs = int(state.common["n_pairs"][0])
-        if n_pairs and not self.discards:
+        if n_pairs:
             self._take_pairs(state.arrays.pairs[:, :n_pairs])
         state.common["n_pairs"] = 0
 
@@ -130,7 +126,8 @@ class Collector:
             self._take_punctuations(state.arrays.punctuations[: int(common["n_punctuations"])])
         if common["n_rejected"]:
             entries = state.arrays.rejected[: int(common["n_rejected"])]
-            told = entries if self._repeats is None else entries[entries["side"] != self._repeats]
+            repeated = self._setup.repeated
+            told = entries if repeated is None else entries[entries["side"] != repeated]
             state.common["rejected"] -= entries.size - told.size
             self._take_rejected(told)
         for cursor in ("n_unmatched", "n_punctuations", "n_rejected"):
@@ -193,19 +190,15 @@ class Collector:
         else:
             theirs = self._rows[side.other].take(other_rows, columns.payload[side.other]).columns
         table = pa.table([*keys, *(payload + theirs if side == LEFT else theirs + payload)], schema=columns.schema)
-        if self.chances is not None and other_rows is not None:
-            table = self.chances.add_to(table, rows, other_rows)  # only inner joins shed, so the side is the left one
+        if self._chances is not None and other_rows is not None:
+            table = self._chances.add_to(table, rows, other_rows)  # only inner joins shed, so the side is the left one
         self.batch.results.append(table)
-        if self._with_times:
+        if self._setup.timed:
             self.batch.result_ts.append(self._result_ts(side, rows, other_rows) if ts is None else ts.astype(np.int64))
 
     def _result_ts(self, side: Side, rows: lay.Indices, other_rows: lay.Indices | None) -> Ints:
-        ours = self._times(side, rows)
-        return ours if other_rows is None else np.maximum(ours, self._times(side.other, other_rows))
-
-    def _times(self, side: Side, rows: lay.Indices) -> Ints:
-        name = self._spec.streams[side].time
-        return to_microseconds(self._rows[side].take(rows, [name]).column(0), name)
+        ours = self._times[side].of(rows)
+        return ours if other_rows is None else np.maximum(ours, self._times[side.other].of(other_rows))
 
     # Punctuations and rejections
 
@@ -217,25 +210,23 @@ class Collector:
 
     def add_ranges(self, ranges: Sequence[OutputRange]) -> None:
         """Range punctuations of the output."""
-        if not ranges:
-            return
         self.batch.ranges += [each.patterns for each in ranges]
-        if not self._lists_ranges:
+        if not ranges or not self._setup.place.speaks_for_all:
             return
         n = len(ranges)
         keys = [pa.nulls(n, dtype) for dtype in self._codec.types]
         texts = [print_patterns(each.patterns, self._codec.types) for each in ranges]
-        columns = [*keys, pa.array([each.ts for each in ranges], pa.int64()), pa.array(["both"] * n), pa.array(texts)]
-        self.batch.punctuations.append(pa.table(columns, schema=self._punctuation_schema))
+        ts, reasons = pa.array([each.ts for each in ranges], pa.int64()), pa.array([REASONS[lay.BOTH]] * n)
+        self.batch.punctuations.append(pa.table([*keys, ts, reasons, pa.array(texts)], schema=self._punctuation_schema))
 
     def _take_rejected(self, entries: lay.Records) -> None:
         for side in Side:
             ours = entries[entries["side"] == side]
             for reason in np.unique(ours["reason"]).tolist():
                 rows = ours["row"][ours["reason"] == reason]
-                self.add_rejected(side, self._all(side, rows), REJECTIONS[reason])
+                self._add_rejected(side, self._all(side, rows), REJECTIONS[reason])
 
-    def add_rejected(self, side: Side, rows: pa.Table, reason: str) -> None:
+    def _add_rejected(self, side: Side, rows: pa.Table, reason: str) -> None:
         """Tuples that do not take part, each as JSON."""
         stream = self._spec.streams[side]
         ts = to_microseconds(rows[stream.time], stream.time)

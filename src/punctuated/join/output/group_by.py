@@ -15,7 +15,7 @@ from punctuated.join.exchange.bundle import from_ipc, pack_bundle, to_ipc, unpac
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.pattern_match import match_columns
 from punctuated.join.intake.take_in import sortable
-from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.widen import widen
 from punctuated.join.shedding.estimates import PAIR_SCHEMA, GroupEstimates
 from punctuated.model.aggregate import Aggregate, error_name

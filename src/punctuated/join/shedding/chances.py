@@ -23,15 +23,15 @@ class Chances:
 
     spec: JoinSpec
     rows: Sequence[RowStore]
-    base_rows: tuple[int, int]
-    turns: tuple[Ints, Ints]
+    turns: tuple[Ints, ...]
     shares: Shares
 
     def add_to(self, table: pa.Table, left: Indices, right: Indices) -> pa.Table:
         """Results with the columns of `PAIR_SCHEMA`."""
         known = [self._known(side, rows) for side, rows in ((LEFT, left), (RIGHT, right))]
         ids, store, until = zip(*known, strict=True)
-        found_by_right = right_probes(np.stack([left, right]), self.base_rows, self.turns)
+        base_rows = self.rows[LEFT].n_stored, self.rows[RIGHT].n_stored
+        found_by_right = right_probes(np.stack([left, right]), base_rows, self.turns)
         columns = pair_columns(found_by_right, ids, self.shares.probe, store, until)
         for field, column in zip(PAIR_SCHEMA, columns, strict=True):
             table = table.append_column(field, column)

@@ -5,7 +5,7 @@ whatever order and in however many buckets it comes. Another purpose, side or se
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -190,7 +190,7 @@ def turns(order: Indices, side: Side, n: int) -> Ints:
     return when
 
 
-def right_probes(pairs: Indices, base_rows: tuple[int, int], when: tuple[Ints, Ints]) -> Mask:
+def right_probes(pairs: Indices, base_rows: tuple[int, int], when: Sequence[Ints]) -> Mask:
     """Which pairs the right tuple has found: it was processed later. Rows before the base are of earlier batches."""
     left, right = (_turn(pairs[side], base_rows[side], when[side]) for side in (LEFT, RIGHT))
     return np.asarray(right > left)

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from punctuated.join.exchange.bundle import from_json, to_json
 from punctuated.join.intake.take_in import Intake
 from punctuated.join.shedding.coins import Pair, Shares, flip_coins
 from punctuated.join.shedding.smoothing import smoothed
+from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
 from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, RIGHT, Side
@@ -35,14 +37,16 @@ class ShedControl:
         self._rates: Pair | None = None
         self._newest: int | None = None
         self._pace = None if shed.trigger_us is None else Pace(shed.trigger_us)
-        self.now_us: int | None = None  # the engine's time of the batch to come
         self.shares = Shares()
         self.tuples, self.probing, self.stored = ([0, 0] for _ in range(3))
 
-    def apply(self, intakes: tuple[Intake, Intake]) -> None:
-        """Flip the coins of a batch; rows get the hidden columns, and tuples that are shed their status."""
-        if self._pace is not None and self.now_us is not None:
-            self._pace.begin(self.now_us)
+    def apply(self, intakes: Sequence[Intake], now_us: int | None = None) -> None:
+        """Flip the coins of a batch; rows get the hidden columns, and tuples that are shed their status.
+
+        `now_us` is the engine's time of the batch.
+        """
+        if self._pace is not None and now_us is not None:
+            self._pace.begin(now_us)
         probed = sum(self.probing)
         self.shares = self._next_shares(intakes)
         for side in Side:
@@ -58,7 +62,7 @@ class ShedControl:
         if self._pace is not None:
             self._pace.probes = sum(self.probing) - probed
 
-    def _next_shares(self, intakes: tuple[Intake, Intake]) -> Shares:
+    def _next_shares(self, intakes: Sequence[Intake]) -> Shares:
         times = [intake.objects.ts for intake in intakes if intake.objects.ts.size]
         if not times:
             return self.shares
@@ -108,25 +112,19 @@ class ShedControl:
             counts[f"unstored_{name}"] = self.tuples[side] - self.stored[side]
         return counts
 
-    def save(self) -> dict[str, Any]:
-        """As plain data, for the state."""
+    def save(self) -> Content:
+        """Rates, shares and counts."""
         counted = [self.tuples, self.probing, self.stored]
         pace = None if self._pace is None else self._pace.save()
-        return {
-            "rates": self._rates,
-            "newest": self._newest,
-            "shares": self.shares.to_text(),
-            "counted": counted,
-            "pace": pace,
-        }
+        return Content({"control": to_json([self._rates, self._newest, self.shares.to_text(), counted, pace])})
 
-    def load(self, saved: dict[str, Any]) -> None:
+    def load(self, saved: Loaded) -> None:
         """Go on where `save` was."""
-        self._rates = None if saved["rates"] is None else tuple(saved["rates"])
-        self._newest, self.shares = saved["newest"], Shares.from_text(saved["shares"])
-        self.tuples, self.probing, self.stored = saved["counted"]
+        rates, self._newest, shares, counted, pace = from_json(saved.plain["control"])
+        self._rates, self.shares = None if rates is None else tuple(rates), Shares.from_text(shares)
+        self.tuples, self.probing, self.stored = counted
         if self._pace is not None:
-            self._pace.load(saved["pace"])
+            self._pace.load(pace)
 
 
 class Pace:

@@ -6,17 +6,15 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.join.tactics.window_indexes import BYTES_PER_KEY, BYTES_PER_LINK, WindowIndexes
 from punctuated.kernels import layout as lay
 from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mark_needed
-from punctuated.kernels.structures import lacks_room
 from punctuated.model.algorithm import Propagation
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
 from punctuated.model.window import CountWindow, TimeWindow
 
 T = TypeVar("T", bound=np.generic)
-_SMALLEST = 1024
+SMALLEST = 1024  # room of an empty array
 _PAIRS = 1 << 18
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
 _RUNS_PER_VALUE = 16  # archiving copies all runs: the longer they are, the more values it must be worth
@@ -26,7 +24,7 @@ SCRATCH = ("pairs", "unmatched", "punctuations", "rejected")
 
 
 def _capacity(entries: int) -> int:
-    return int(entries * _SPARE) + _SMALLEST
+    return int(entries * _SPARE) + SMALLEST
 
 
 def _alone(spec: JoinSpec, side: Side) -> int:
@@ -63,8 +61,8 @@ def _sides(spec: JoinSpec) -> lay.Records:
     for side in Side:
         for field, number in _rules(spec, side).items():
             sides[field][side] = number
-        sides["ring_start"][side] = sides["head"][side] = side * _SMALLEST
-        sides["ring_stop"][side] = (side + 1) * _SMALLEST
+        sides["ring_start"][side] = sides["head"][side] = side * SMALLEST
+        sides["ring_stop"][side] = (side + 1) * SMALLEST
     return sides
 
 
@@ -82,7 +80,7 @@ def _common(spec: JoinSpec, filtered: bool, hash_bits: int) -> lay.Records:
     common["emits_unmatched"] = preserving
     common["filtered"] = filtered
     common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
-    common["shift"] = _shift(2 * _SMALLEST)
+    common["shift"] = _shift(2 * SMALLEST)
     return common
 
 
@@ -114,19 +112,15 @@ class JoinState:
         self._allow = allow
         self.punctuated = is_punctuated(spec)
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
-        timed = _SMALLEST if self.punctuated else 0
-        self.paired = spec.algorithm.structures is not None
-        structures, capacity = spec.algorithm.structures or ("N", "N"), 2 * _SMALLEST if self.paired else 0
-        self.indexes = WindowIndexes(structures, spec.node_size, spec.bucket_size, capacity)
-        self.found = np.empty(capacity, np.int32)  # scratch: what a probe of a structure gave
+        timed = SMALLEST if self.punctuated else 0
         self.arrays = lay.State(
             sides=_sides(spec),
             common=_common(spec, filtered, hash_bits),
-            nodes=np.zeros(2 * _SMALLEST, lay.NODE),
-            seq=np.zeros(2 * _SMALLEST if _counts_all(spec) else 0, np.int64),
-            values=np.zeros(_SMALLEST, lay.VALUE),
+            nodes=np.zeros(2 * SMALLEST, lay.NODE),
+            seq=np.zeros(2 * SMALLEST if _counts_all(spec) else 0, np.int64),
+            values=np.zeros(SMALLEST, lay.VALUE),
             endings=np.zeros(timed, lay.ENDING),
-            slots=np.full(2 * _SMALLEST, lay.NONE, np.int32),
+            slots=np.full(2 * SMALLEST, lay.NONE, np.int32),
             pending=np.zeros((2, timed), lay.TIMER),
             deadlines=np.zeros((2, timed), lay.TIMER),
             clusters=np.zeros((2, timed), lay.TIMER),
@@ -135,11 +129,10 @@ class JoinState:
             runs=np.zeros(0, lay.RUN),
             ranges=np.zeros(0, lay.RANGE),
             pairs=np.empty((2, _PAIRS), np.int32),
-            unmatched=np.zeros(_SMALLEST, lay.UNMATCHED),
+            unmatched=np.zeros(SMALLEST, lay.UNMATCHED),
             punctuations=np.zeros(2 * timed, lay.PUNCTUATION),
-            rejected=np.zeros(_SMALLEST, lay.REJECTION),
+            rejected=np.zeros(SMALLEST, lay.REJECTION),
         )
-        self.indexes.arrays.sides["head"] = self.sides["head"]
 
     @property
     def sides(self) -> lay.Records:
@@ -183,21 +176,18 @@ class JoinState:
         """
         before = self.arrays
         if (self.sides["length"] == self.sides["ring_stop"] - self.sides["ring_start"]).any():
-            self._copy_rings()
+            self.copy_rings()
         if self.lacks_values:
             self.collect_values()
         self._make_output_room()
         if self.punctuated:
             self._make_timer_room(deadlines)
-        grown = self.paired and lacks_room(self.indexes.arrays)
-        if grown:
-            self.indexes.grow()
-        return grown or any(now is not then for now, then in zip(self.arrays, before, strict=True))
+        return any(now is not then for now, then in zip(self.arrays, before, strict=True))
 
     def reserve(self, n_values: int, n_nodes: list[int]) -> None:
         """Room for so many values, and nodes of either side, in a state that is still empty."""
         capacity, rings = _capacity(n_values), [_capacity(n) for n in n_nodes]
-        self._allow(capacity * self._bytes_per_value + sum(rings) * self._bytes_per_node)
+        self._allow(capacity * self._bytes_per_value + sum(rings) * self.bytes_per_node)
         slots = np.full(1 << (2 * capacity).bit_length(), lay.NONE, np.int32)
         self.common["shift"] = _shift(slots.size)
         self._replace(
@@ -211,12 +201,9 @@ class JoinState:
         self.sides["ring_stop"] = [rings[0], sum(rings)]
 
     @property
-    def _bytes_per_node(self) -> int:
-        return (
-            lay.NODE.itemsize
-            + (8 if self.arrays.seq.size else 0)
-            + (BYTES_PER_KEY + BYTES_PER_LINK if self.paired else 0)
-        )
+    def bytes_per_node(self) -> int:
+        """What room for one more tuple takes."""
+        return lay.NODE.itemsize + (8 if self.arrays.seq.size else 0)
 
     @property
     def _bytes_per_value(self) -> int:
@@ -225,72 +212,18 @@ class JoinState:
 
     def compact(self) -> None:
         """Into arrays as small as possible."""
-        self._copy_rings()
+        self.copy_rings()
         self.collect_values()
 
-    def _copy_rings(self) -> None:
+    def copy_rings(self) -> None:
+        """Copy the nodes into rings with room to spare: they get other positions."""
         values = self.arrays.nodes["value"]
         capacities = [_capacity(int(np.count_nonzero(values[self.positions(side)] >= 0))) for side in Side]
-        self._allow(sum(capacities) * self._bytes_per_node)
+        self._allow(sum(capacities) * self.bytes_per_node)
         nodes = np.zeros(sum(capacities), lay.NODE)
         seq = np.zeros(nodes.size if self.arrays.seq.size else 0, np.int64)
-        keys = self._indexed_keys() if self.paired else None
         copy_rings(self.arrays, nodes, seq, capacities[0])
         self._replace(nodes=nodes, seq=seq)
-        if keys is not None:
-            self._load_index(*keys)
-
-    # Structures of the windows
-
-    def _indexed(self, side: Side) -> npt.NDArray[np.int64]:
-        """Positions of the tuples in a side's structure, oldest first."""
-        positions = self.positions(side)
-        nodes = self.arrays.nodes[positions]
-        return np.asarray(positions[(nodes["value"] >= 0) & (nodes["mark"] & (lay.INDEXED | lay.DEAD) == lay.INDEXED)])
-
-    def _indexed_keys(self) -> list[npt.NDArray[np.int64]]:
-        positions = np.concatenate([self._indexed(side) for side in Side])
-        index = self.indexes.arrays
-        return [each[positions] for each in (index.group, index.low, index.high, index.number)]
-
-    def groups(self) -> npt.NDArray[np.int64]:
-        """Codes of the keys of all tuples in the structures."""
-        return self._indexed_keys()[0]
-
-    def regroup(self, moved: npt.NDArray[np.int64]) -> None:
-        """Keys were numbered anew."""
-        group, *others = self._indexed_keys()
-        self._load_index(moved[group], *others)
-
-    def restructure(self, structures: tuple[str, str]) -> None:
-        """Other structures over the same windows."""
-        keys = self._indexed_keys()
-        self.indexes.structures = structures
-        self._load_index(*keys)
-
-    def index_nodes(
-        self,
-        positions: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-        group: npt.NDArray[np.int64],
-        low: npt.NDArray[np.int64],
-        high: npt.NDArray[np.int64],
-    ) -> None:
-        """Tuples of both sides, oldest first, enter empty structures."""
-        nodes, places = self.arrays.nodes, np.concatenate(positions)
-        matching = low <= high
-        nodes["mark"] &= ~lay.INDEXED
-        nodes["mark"][places[matching]] |= lay.INDEXED
-        first = int(self.common["seq"][0]) - places.size
-        number = np.concatenate([first + np.arange(each.size) for each in positions])
-        self._load_index(*(each[matching] for each in (group, low, high, number)))
-
-    def _load_index(self, *keys: npt.NDArray[np.int64]) -> None:
-        """Structures anew for the tuples that are marked; keys of the left ones first, oldest first."""
-        nodes, size = self.arrays.nodes, self.arrays.nodes.size
-        nodes["mark"][nodes["mark"] & lay.DEAD != 0] &= ~lay.INDEXED
-        self.indexes.reload(size, self._indexed(Side.LEFT), self._indexed(Side.RIGHT), *keys)
-        self.indexes.arrays.sides["head"] = self.sides["head"]
-        self.found = np.empty(size, np.int32)
 
     def collect_values(self) -> None:
         """Forget values that nothing needs any more, and make room for new ones."""
@@ -348,13 +281,13 @@ class JoinState:
     def nbytes(self) -> int:
         """Bytes of all arrays that hold state; output buffers are scratch space."""
         arrays = {name: array for name, array in self.arrays._asdict().items() if name not in SCRATCH}
-        return int(sum(array.nbytes for array in arrays.values())) + self.indexes.nbytes
+        return int(sum(array.nbytes for array in arrays.values()))
 
 
 def _grown(array: npt.NDArray[T], needed: int) -> npt.NDArray[T]:
     """The array itself, or a longer copy if its last dimension does not exceed `needed`."""
     if array.shape[-1] > needed:
         return array
-    fresh = np.zeros((*array.shape[:-1], 2 * needed + _SMALLEST), array.dtype)
+    fresh = np.zeros((*array.shape[:-1], 2 * needed + SMALLEST), array.dtype)
     fresh[..., : array.shape[-1]] = array
     return fresh

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from punctuated.join.exchange.bundle import from_json, to_json
 from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
 from punctuated.kernels.neighbours import are_neighbours
 from punctuated.model.bucket import BucketPlace
 
 Ints = npt.NDArray[np.int64]
+_FIELDS = ("low", "high", "flags", "touched")
+_RUN = np.dtype([(name, "i8") for name in _FIELDS])
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,18 @@ class PunctuationMemory:
         low = moved[self.runs.low]
         order = np.argsort(low)
         self.runs = Runs(low[order], low[order], self.runs.flags[order], self.runs.touched[order])
+
+    def save(self) -> Content:
+        """The runs, and how many entries were forgotten."""
+        runs = np.empty(len(self.runs), _RUN)
+        for name in _FIELDS:
+            runs[name] = getattr(self.runs, name)
+        return Content({"forgotten": to_json(self.forgotten)}, {"runs": runs})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on from `save`."""
+        self.runs = Runs(*(saved.records["runs"][name].copy() for name in _FIELDS))
+        self.forgotten = from_json(saved.plain["forgotten"])
 
     @property
     def nbytes(self) -> int:

@@ -10,15 +10,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from punctuated.join.exchange.bundle import from_json, to_json
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.promises import Promise
 from punctuated.join.intake.take_in import RangeEnding
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.memory import is_named
 from punctuated.join.state.ordered_index import OrderedIndex
+from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
 from punctuated.kernels.ranges import cover_values, end_values, mark_stored, propagate_values
 from punctuated.model.pattern import Empty, Pattern, combine, subsumes
+from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.side import LEFT, RIGHT, Side
 
 Indices = npt.NDArray[np.int64]
@@ -152,6 +155,21 @@ class RangeEndings:
         """All that is remembered, by what it is."""
         lists = [self.out, *self.pending, *self.in_effect]
         return dict(zip(("out", "pending left", "pending right", "left", "right"), lists, strict=True))
+
+    def save(self) -> Content:
+        """Ranges as text."""
+        types = self._codec.types
+        kept = {
+            name: [[print_patterns(each.patterns, types), each.ts, each.order, each.touched] for each in ranges]
+            for name, ranges in self.named_lists().items()
+        }
+        return Content({"kept": to_json(kept)})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on with the ranges of `save`."""
+        for name, written in from_json(saved.plain["kept"]).items():
+            ranges = [Known(parse_punctuation(text, self._codec.types), *rest) for text, *rest in written]
+            self.named_lists()[name][:] = ranges
 
     def entries(self) -> list[tuple[list[Known], Known]]:
         """All that is remembered, each with the list that holds it, for the memory's cap."""

@@ -86,8 +86,9 @@ class RowStore:
 
     def newest(self, state: JoinState, side: Side, n: int) -> pa.Table:
         """Rows of the `n` stored tuples that came last, oldest first."""
-        rows = state.arrays.nodes["row"][ring_positions(state, side)[-n:]]
-        return pa.concat_tables(self._stored).take(pa.array(rows)).combine_chunks()
+        positions = ring_positions(state, side)
+        rows = state.arrays.nodes["row"][positions[positions.size - n :]]
+        return pa.concat_tables([self.schema.empty_table(), *self._stored]).take(pa.array(rows)).combine_chunks()
 
     @property
     def nbytes(self) -> int:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from punctuated.join.exchange.bundle import from_json, to_json
 from punctuated.join.shedding.smoothing import smoothed
 from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.side import LEFT, RIGHT
 
@@ -46,6 +48,17 @@ class WindowStatistics:
     def __init__(self) -> None:
         self._seen: npt.NDArray[np.float64] | None = None
         self._smooth: tuple[float, ...] | None = None
+
+    def save(self) -> Content:
+        """What was seen and smoothed so far."""
+        seen = None if self._seen is None else self._seen.tolist()
+        return Content({"smoothed": to_json([seen, self._smooth])})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on from `save`."""
+        seen, smooth = from_json(saved.plain["smoothed"])
+        self._seen = None if seen is None else np.array(seen, np.float64)
+        self._smooth = None if smooth is None else tuple(smooth)
 
     def observe(self, state: JoinState) -> Observation | None:
         """What is known after another batch; None until two batches tell how fast the streams are."""

@@ -30,7 +30,6 @@ import numpy.typing as npt
 from punctuated.plan.cost.choice import PREDICATES
 from punctuated.plan.cost.full_join import unit_time_cost
 from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
-from punctuated.plan.cost.timed_join import TimedJoin
 from punctuated.plan.cost.touched import tuples_probed, tuples_updated
 from punctuated.plan.cost.weights import Weight, Weights, calibrated_weights
 
@@ -165,6 +164,8 @@ class _Run:
     """One line under way."""
 
     def __init__(self, setting: Setting, longest_s: float) -> None:
+        from punctuated.experiments.timed_join import TimedJoin
+
         self._setting = setting
         join = TimedJoin(
             f"N{setting.structure}",
@@ -295,6 +296,8 @@ def _with_join(weights: Weights, loop: float, result: float) -> Weights:
 
 def _join_seconds(n: int, matches: float) -> float:
     """CPU seconds of `n` tuples, half of them of either stream."""
+    from punctuated.experiments.timed_join import TimedJoin
+
     join = TimedJoin(_JOIN, _USUAL, matches=matches)
     return min(join.both(n // 2) for _ in range(_JOIN_ROUNDS))
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from punctuated.join.driver import JoinDriver
+from punctuated.bind.bound_join import BoundJoin
 from punctuated.join.exchange.parcels import read_parcels, write_parcels
 from punctuated.join.exchange.spread import spread
+from punctuated.join.intake.reading import Reader
 from punctuated.join.state.journal import Journal, restore
 from punctuated.kernels._jit import CACHE_DIRECTORY
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 
@@ -42,26 +42,31 @@ def compile_once(paired: bool = False) -> None:
 def load_kernels(paired: bool = False) -> None:
     """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored."""
     for key_type in (pa.int64(), pa.string()):
-        spec = JoinSpec(
-            (_stream("A", not paired), _stream("B", not paired)), algorithm=pair("HT") if paired else PWJOIN
-        )
-        schema = _rows(0, key_type).schema
-        driver = JoinDriver(spec, (schema, schema), [key_type])
-        journal = Journal()
-        entries = []
+        join = _join(key_type, paired)
+        driver, journal, entries = join.driver(), Journal(), []
         for first in (0, _ROWS):
-            batch = StreamBatch(_rows(first, key_type))
-            left, right = (write_parcels(spread(spec.streams[side], batch, [key_type], 1), None) for side in Side)
-            driver.process(read_parcels(schema, left), read_parcels(schema, right))
+            driver.process(*(_parcelled(reader, first) for reader in join.inputs))
             entries.append(journal.write(driver))
-        restored = JoinDriver(spec, (schema, schema), [key_type])
+        restored = join.driver()
         restore(restored, entries)
-        restored.process(StreamBatch(_rows(2 * _ROWS, key_type)), StreamBatch(_rows(2 * _ROWS, key_type)))
+        restored.process(*(StreamBatch(_rows(2 * _ROWS, key_type)) for _ in join.inputs))
+
+
+def _join(key_type: pa.DataType, paired: bool) -> BoundJoin:
+    spec = JoinSpec((_stream("A", not paired), _stream("B", not paired)), algorithm=pair("HT") if paired else PWJOIN)
+    schema = _rows(0, key_type).schema
+    return BoundJoin(spec, tuple(Reader(stream, None, schema, (key_type,)) for stream in spec.streams))
 
 
 def _stream(name: str, punctuated: bool) -> StreamSpec:
     flag = "last" if punctuated else None
     return StreamSpec(name, ("key", "ts", "last"), ("key",), "ts", TimeWindow(_ROWS), flag=flag, punctuated=punctuated)
+
+
+def _parcelled(reader: Reader, first: int) -> StreamBatch:
+    """A batch as it comes out of an exchange."""
+    batch = StreamBatch(_rows(first, reader.types[0]))
+    return read_parcels(reader.cast_schema, write_parcels(spread(reader.stream, batch, reader.types, 1)))
 
 
 def _rows(first: int, key_type: pa.DataType) -> pa.Table:

@@ -1,50 +1,16 @@
-"""What the structures of an asymmetric window join are given of each tuple: a group and an interval (KN-05, KN-06).
-
-Two tuples match if their groups are equal and their intervals overlap. The group is the key's code, one for all if
-there is no key; the interval comes from comparisons between one column of each side.
-"""
+"""Which structures can serve a join, and what of its extra predicate they serve (KN-05, KN-06)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.errors import AlgorithmError
-from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.output.where import WherePredicate
-from punctuated.join.tactics.range_predicate import HIGHEST, LOWEST, RangePredicate, split_predicate
+from punctuated.join.tactics.range_predicate import RangePredicate, split_predicate
 from punctuated.model.algorithm import STRUCTURES
 from punctuated.model.predicate import Expression
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """How tuples become groups and intervals."""
-
-    spec: JoinSpec
-    codec: KeyCodec
-    ranged: RangePredicate | None
-
-    def keys(self, side: Side, rows: pa.Table) -> tuple[Ints, Ints, Ints, Mask]:
-        """Groups, lower and upper ends, and which keys are not null. An interval that is empty matches nothing."""
-        key = self.spec.streams[side].key
-        if key:
-            group, valid = self.codec.encode([rows[name] for name in key])
-        else:
-            group, valid = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
-        if self.ranged is None:
-            point = np.zeros(len(rows), np.int64)
-            return group, point, point, valid
-        low, high, matches = self.ranged.intervals(side, rows)
-        return group, np.where(matches, low, HIGHEST), np.where(matches, high, LOWEST), valid
 
 
 def served_predicate(

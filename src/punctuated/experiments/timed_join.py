@@ -1,10 +1,17 @@
 """A join to be measured as a whole or in one direction, where one stream searches and the other updates (KN-18)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
-from punctuated.join.tactics.pairing import served_predicate
-from punctuated.join.tactics.timed_driver import TimedDriver
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.experiments.timed import timed
+from punctuated.join.intake.reading import Reader
+from punctuated.join.intake.take_in import Intake
+from punctuated.join.shedding.coins import Shares
+from punctuated.join.tactics.window_indexes import WindowIndexes
+from punctuated.join.tactics.window_state import WindowState
 from punctuated.kernels.layout import NO_PROBE, NO_STORE
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
@@ -17,6 +24,20 @@ from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
 _SCHEMA = pa.schema([("value", pa.int64()), ("ts", pa.int64())])
 _VALUES = 2**40  # that are searched by ranges, so many that hardly two are equal
 _TURNS = 2  # how often all tuples are exchanged before anything is measured
+
+
+class LeftOut:
+    """In the place of what sheds: steps that all tuples of a side leave out."""
+
+    shares = Shares()
+
+    def __init__(self) -> None:
+        self.status = (0, 0)
+
+    def apply(self, intakes: Sequence[Intake], now_us: int | None = None) -> None:
+        """Mark the tuples of a batch."""
+        for intake, status in zip(intakes, self.status, strict=True):
+            intake.objects.status[:] |= status
 
 
 class TimedJoin:
@@ -51,10 +72,11 @@ class TimedJoin:
             for name in ("left", "right")
         )
         spec = JoinSpec((left, right), algorithm=pair(structures), bucket_size=bucket_size, node_size=node_size)
-        schemas = _SCHEMA, _SCHEMA
-        ranged, _ = served_predicate(spec, where, schemas)
-        self._driver = TimedDriver(spec, schemas, [pa.int64()] if equal else [], ranged=ranged)
-        self._driver.discard_output()
+        types = (pa.int64(),) if equal else ()
+        inputs = tuple(Reader(stream, None, _SCHEMA, types) for stream in spec.streams)
+        self._driver = BoundJoin(spec, inputs, where).driver()
+        self._stopwatch, self._left_out = timed(self._driver), LeftOut()
+        self._driver.shedding = self._left_out  # type: ignore[assignment]  # tuples leave steps out, none is shed
         self._rng, self._now = np.random.default_rng(window), 0
         for _ in range(1 + _TURNS):
             self._run(window, window, NO_PROBE, NO_PROBE)
@@ -89,20 +111,25 @@ class TimedJoin:
     @property
     def tuples_per_bucket(self) -> float:
         """Of the right window's hash buckets, which come in powers of two, so that it is below what was asked for."""
-        return self.stored[RIGHT] / max(1, int(self._driver.state.indexes.arrays.sides["n_buckets"][RIGHT]))
+        return self.stored[RIGHT] / max(1, int(self._indexes.arrays.sides["n_buckets"][RIGHT]))
 
     @property
     def bytes_per_tuple(self) -> float:
         """Keys, buckets and nodes of the right window; room to spare is not counted."""
-        return self._driver.state.indexes.bytes_in_use(RIGHT) / self.stored[RIGHT]
+        return self._indexes.bytes_in_use(RIGHT) / self.stored[RIGHT]
+
+    @property
+    def _indexes(self) -> WindowIndexes:
+        assert isinstance(self._driver.state, WindowState)
+        return self._driver.state.indexes
 
     def _run(self, n_left: int, n_right: int, left: int = 0, right: int = 0) -> float:
         """The CPU time of a batch; `left` and `right` are steps that the tuples of a stream leave out."""
-        before, self._driver.left_out = self._driver.loop_s, (left, right)
+        before, self._left_out.status = self._stopwatch.loop_s, (left, right)
         batches = [StreamBatch(self._tuples(n)) for n in (n_left, n_right)]
         self._now += max(n_left, n_right)
         self._driver.process(*batches)
-        return self._driver.loop_s - before
+        return self._stopwatch.loop_s - before
 
     def _tuples(self, n: int) -> pa.Table:
         values = self._rng.integers(0, self._values, n)

@@ -13,7 +13,7 @@ class Source:
     def __or__(self, other: "Source") -> "Source":
         if not isinstance(other, Source):
             raise StreamError(f"{other!r} is not a source of punctuations; use pt.unique(), pt.when(…) and the like")
-        return Sources((*parts(self), *parts(other)))
+        return Sources((*single_sources(self), *single_sources(other)))
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Announced(Source):
     time: str
 
 
-def parts(source: Source | None) -> tuple[Source, ...]:
+def single_sources(source: Source | None) -> tuple[Source, ...]:
     """The single sources in what `punctuations=` was given."""
     if source is None:
         return ()

@@ -1,0 +1,199 @@
+"""A join over tables: a bound join, run in this process."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import zip_longest
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from punctuated.api.stream import TableStream
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.join.driver import JoinDriver
+from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.views import View
+from punctuated.model.aggregate import Aggregate
+from punctuated.model.algorithm import pair
+from punctuated.model.batch import StreamBatch
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec
+from punctuated.model.times import to_microseconds
+from punctuated.plan.explain import StreamStatistics, explain
+from punctuated.plan.optimizer import describe_candidates, expected
+
+_SAMPLES = 100  # metrics of a table are taken about this often
+
+
+class Join:
+    """A join over tables. Nothing runs until something is asked for; then it runs once.
+
+    `bound` is the join itself and `batches` are its input, for those who want to run it step by step.
+    """
+
+    def __init__(self, streams: Sequence[TableStream], bound: BoundJoin, sample_us: int | None) -> None:
+        self.batches = list(read_batches(streams, bound))
+        self.bound = self._with_best_structures(bound) if bound.spec.adaptive else bound
+        self._sample_us = sample_us
+        self._for_estimates: list[BatchResult] | None = None
+
+    @property
+    def spec(self) -> JoinSpec:
+        """What was asked for, normalised."""
+        return self.bound.spec
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the results."""
+        return self.bound.results
+
+    @property
+    def time_type(self) -> pa.DataType:
+        """The type of result times."""
+        return self.bound.time_type
+
+    @cached_property
+    def results(self) -> pa.Table:
+        """The joined rows: key, left columns, right columns."""
+        return self._table(View.RESULTS)
+
+    @cached_property
+    def punctuations(self) -> pa.Table:
+        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also tells ranges."""
+        return self._table(View.PUNCTUATIONS)
+
+    @cached_property
+    def rejected(self) -> pa.Table:
+        """Tuples that did not take part: `stream`, `reason`, `ts`, and the `row` as JSON."""
+        return self._table(View.REJECTED)
+
+    @cached_property
+    def all(self) -> pa.Table:
+        """Everything in one table, batch by batch; `_kind` says result, punctuation or rejected."""
+        return self._table(View.ALL)
+
+    @cached_property
+    def metrics(self) -> pa.Table:
+        """One row per sampling step: tuples in each state, and totals of everything else so far."""
+        return self._run[0].samples.table()
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """Which share of each stream's tuples probed and was stored; all of them, unless the join sheds."""
+        shedding = self._run[0].shedding
+        names = [f"{what}_{side}" for side in ("left", "right") for what in ("probed", "stored")]
+        return dict.fromkeys(names, 1.0) if shedding is None else shedding.kept
+
+    @property
+    def structures(self) -> list[tuple[str, str] | None]:
+        """Of the left and the right window after each batch, where they have any of their own."""
+        return [batch.structures for batch in self._run[1]]
+
+    def explain(self) -> str:
+        """The plan, and what to expect of it."""
+        bound = self.bound
+        where = None if bound.where is None else repr(bound.where)
+        statistics = [self._statistics(bound.spec, side) for side in Side]
+        return explain(bound.spec, statistics, where, describe_candidates(bound.spec, bound.ranged, statistics))
+
+    def group_by(self, *columns: str) -> "TableGrouping":
+        """Group the results; each group comes out once, when it is final."""
+        return TableGrouping(self, columns)
+
+    def chain_source(self) -> None:
+        """Nothing but this object is needed to go on with its results."""
+
+    def chain_batches(self) -> Iterator[pa.Table]:
+        """All that the join says, batch by batch, for another join."""
+        return (self.bound.views.table(View.CHAIN, [batch]) for batch in self._run[1])
+
+    # Running
+
+    @cached_property
+    def _run(self) -> tuple[JoinDriver, list[BatchResult]]:
+        """The driver, and what each batch brought, the end of all streams included."""
+        driver = self.bound.driver(timed=True, sample_us=self._sample_us or self._default_step())
+        return driver, run_to_end(driver, self.batches)
+
+    def _table(self, view: View) -> pa.Table:
+        return self.bound.views.table(view, self._run[1])
+
+    def groups(self, by: tuple[str, ...], aggregates: dict[str, Aggregate]) -> pa.Table:
+        """Groups of the results, in the order in which they became final."""
+        bound = self.bound.group_by(by, aggregates)
+        batches = self._run[1] if bound.spec.shed is None else self._estimated(bound)
+        groups = bound.groups()
+        return pa.concat_tables([groups.process(batch) for batch in batches])
+
+    def _estimated(self, bound: BoundJoin) -> list[BatchResult]:
+        """What a join that sheds brings for estimates: every pair has a chance, so it sheds in another way."""
+        if self._for_estimates is None:
+            self._for_estimates = run_to_end(bound.driver(), self.batches)
+        return self._for_estimates
+
+    def _default_step(self) -> int | None:
+        known = [bounds for bounds in (self._bounds(self.spec, side) for side in Side) if bounds is not None]
+        if not known:
+            return None
+        return max(1, (max(last for _, last in known) - min(first for first, _ in known)) // _SAMPLES)
+
+    # What the tables are like
+
+    def _with_best_structures(self, bound: BoundJoin) -> BoundJoin:
+        """To begin with: tables are known before they run."""
+        assert bound.chooser is not None
+        seen = expected(bound.spec, [self._statistics(bound.spec, side) for side in Side])
+        best = pair(bound.chooser.candidates(seen)[0].pair)
+        return replace(bound, spec=replace(bound.spec, algorithm=best))
+
+    def _bounds(self, spec: JoinSpec, side: Side) -> tuple[int, int] | None:
+        name = spec.streams[side].time
+        times = np.concatenate([to_microseconds(batch[side].rows[name], name) for batch in self.batches])
+        return (int(times.min()), int(times.max())) if times.size else None
+
+    def _statistics(self, spec: JoinSpec, side: Side) -> StreamStatistics:
+        batches, stream = [batch[side] for batch in self.batches], spec.streams[side]
+        rows = pa.concat_tables([batch.rows for batch in batches])
+        keys = rows.select(list(stream.key))
+        distinct = len(keys.group_by(list(stream.key)).aggregate([])) if len(rows) and stream.key else 0
+        endings = sum(len(batch.punctuations) + sum(len(ended.keys) for ended in batch.endings) for batch in batches)
+        if stream.flag is not None:
+            endings += pc.sum(rows[stream.flag], min_count=0).as_py()
+        endings += len(rows) if stream.unique else distinct if stream.clustered else 0
+        bounds = self._bounds(spec, side)
+        seconds = (bounds[1] - bounds[0]) / 1e6 if bounds is not None else 0.0
+        return StreamStatistics(len(rows), seconds, distinct, int(endings))
+
+
+class TableGrouping:
+    """Results by group, waiting for aggregates."""
+
+    def __init__(self, joined: Join, by: tuple[str, ...]) -> None:
+        self._joined, self._by = joined, by
+
+    def agg(self, **aggregates: Aggregate) -> pa.Table:
+        """The groups with these aggregates, in the order in which they became final.
+
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> a = pa.table({"k": [1, 2], "ts": [0, 1]})
+            >>> a = pt.stream(a, key="k", time="ts", window=10, punctuations=pt.unique())
+            >>> b = pt.stream(pa.table({"k": [2, 2, 1], "at": [2, 3, 4]}), key="k", time="at")
+            >>> pt.join(a, b).group_by("k").agg(n=pt.count()).to_pydict()
+            {'k': [2, 1], 'n': [2, 1]}
+        """
+        return self._joined.groups(self._by, aggregates)
+
+
+def read_batches(streams: Sequence[TableStream], bound: BoundJoin) -> Iterator[tuple[StreamBatch, ...]]:
+    """All streams batch by batch; the shorter ones go on with empty batches."""
+    nothing = [StreamBatch(schema.empty_table()) for schema in bound.schemas]
+    read = (stream.read(reader) for stream, reader in zip(streams, bound.inputs, strict=True))
+    for batches in zip_longest(*read):
+        yield tuple(batch or empty for batch, empty in zip(batches, nothing, strict=True))
+
+
+def run_to_end(driver: JoinDriver, batches: Sequence[Sequence[StreamBatch]]) -> list[BatchResult]:
+    """What each batch brings, and the end of all streams."""
+    return [*(driver.process(*batch) for batch in batches), driver.end()]

@@ -1,0 +1,194 @@
+"""A declared stream: its columns and what was said of it, checked, wherever its rows come from."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from punctuated.bind.sources import Announced, Clustered, RowsWith, Source, Unique, When, single_sources
+from punctuated.errors import ColumnError, StreamError
+from punctuated.join.intake.reading import Reader
+from punctuated.join.output.chain import ChainReader
+from punctuated.join.output.views import TIME
+from punctuated.model.spec import OnViolation, StreamSpec
+from punctuated.model.times import is_time
+from punctuated.model.window import Duration, Window, as_window, parse_duration
+
+
+@dataclass(frozen=True)
+class DeclaredStream:
+    """What `pt.stream` was told."""
+
+    spec: StreamSpec
+    schema: pa.Schema  # of the tuples, without the column of patterns
+    pattern_column: str | None = None
+    endings: tuple[Announced, ...] = field(default=(), repr=False)  # announced apart from the stream
+
+    def reader(self, key_types: Sequence[pa.DataType]) -> Reader:
+        """How its rows are read, keys in these common types."""
+        kind = ChainReader if self.spec.is_output else Reader
+        return kind(self.spec, self.pattern_column, self.schema, tuple(key_types))
+
+
+def declare(
+    schema: pa.Schema,
+    *,
+    key: str | Sequence[str] | None,
+    time: str | None,
+    name: str | None,
+    window: Window | Duration,
+    punctuations: Source | None,
+    lateness: Duration,
+    max_ahead: Duration | None,
+    on_violation: str,
+    order: str | None,
+    idle_after: Duration | None,
+) -> DeclaredStream:
+    """A stream with these columns; the arguments are those of `pt.stream`."""
+    shown = name or "?"
+    if time is None:
+        raise StreamError(f"stream {shown!r}: give time=, the column of event time (and key=, unless it has none)")
+    keys = () if key is None else (key,) if isinstance(key, str) else tuple(key)
+    sources = single_sources(punctuations)
+    pattern_column, flag = _only_column(sources, RowsWith), _only_column(sources, When)
+    _check_key(shown, key, keys, sources)
+    check_columns(shown, schema, keys, time, flag, pattern_column, order)
+    columns = [column for column in schema.names if column != pattern_column]
+    spec = StreamSpec(
+        name=name or "",
+        columns=tuple(columns),
+        key=keys,
+        time=time,
+        window=as_window(window),
+        lateness_us=parse_duration(lateness),
+        max_ahead_us=None if max_ahead is None else parse_duration(max_ahead),
+        on_violation=parse_policy(on_violation),
+        flag=flag,
+        unique=any(isinstance(source, Unique) for source in sources),
+        clustered=any(isinstance(source, Clustered) for source in sources),
+        order=order,
+        idle_after_us=None if idle_after is None else parse_duration(idle_after),
+        punctuated=bool(sources),
+    )
+    announced = tuple(source for source in sources if isinstance(source, Announced))
+    return DeclaredStream(spec, pa.schema([schema.field(column) for column in columns]), pattern_column, announced)
+
+
+def declare_output(
+    results: pa.Schema,
+    time_type: pa.DataType,
+    own_key: tuple[str, ...],
+    *,
+    key: str | Sequence[str] | None,
+    name: str,
+    window: Window | Duration,
+    on_violation: str,
+) -> DeclaredStream:
+    """The output of a join as a stream; `own_key` is the key of that join, in which it punctuates."""
+    schema = results.append(pa.field(TIME, time_type))
+    keys = own_key if key is None else (key,) if isinstance(key, str) else tuple(key)
+    check_columns(name, schema, keys, TIME, None, None, None)
+    spec = StreamSpec(
+        name=name,
+        columns=tuple(schema.names),
+        key=keys,
+        time=TIME,
+        window=as_window(window),
+        on_violation=parse_policy(on_violation),
+        punctuated=keys == own_key,
+        is_output=True,
+    )
+    return DeclaredStream(spec, schema)
+
+
+def _check_key(stream: str, key: str | Sequence[str] | None, keys: tuple[str, ...], sources: Sequence[Source]) -> None:
+    if key is not None and not keys:
+        raise StreamError(f"stream {stream!r}: give at least one key column, or key=None for a join by where= alone")
+    for source in sources if key is None else ():
+        if not isinstance(source, RowsWith):
+            raise StreamError(
+                f"stream {stream!r} has no key that {type(source).__name__.lower()} could end; give key=, "
+                "or leave out punctuations="
+            )
+
+
+def _only_column(sources: Sequence[Source], kind: type[When] | type[RowsWith]) -> str | None:
+    columns = [source.column for source in sources if isinstance(source, kind)]
+    if len(columns) > 1:
+        raise StreamError(f"one column can be given to {kind.__name__}, not {', '.join(columns)}")
+    return columns[0] if columns else None
+
+
+def parse_policy(name: str) -> OnViolation:
+    """The policy of that name."""
+    try:
+        return OnViolation(name)
+    except ValueError:
+        raise StreamError(f"on_violation={name!r} is unknown; use 'reject', 'fail' or 'accept'") from None
+
+
+def check_columns(
+    stream: str,
+    schema: pa.Schema,
+    key: tuple[str, ...],
+    time: str,
+    flag: str | None,
+    pattern: str | None,
+    order: str | None,
+) -> None:
+    """Raise if a column is missing or of a type that does not fit."""
+    if len(set(schema.names)) < len(schema.names):
+        raise ColumnError(f"stream {stream!r} has two columns of the same name; rename one")
+    if len(set(key)) < len(key):
+        raise ColumnError(f"stream {stream!r}: the key names a column twice: {', '.join(key)}")
+    for name in (*key, time, flag, pattern, order):
+        if name is not None and name not in schema.names:
+            raise ColumnError(_unknown(stream, name, schema.names))
+    if not is_time(schema.field(time).type):
+        raise ColumnError(
+            f"stream {stream!r}: time column {time!r} is of type {schema.field(time).type}; "
+            "it must be a timestamp or an integer (microseconds)"
+        )
+    if flag is not None and not pa.types.is_boolean(schema.field(flag).type):
+        raise ColumnError(f"stream {stream!r}: when({flag!r}) needs a boolean column, not {schema.field(flag).type}")
+    if pattern is not None and not _is_text(schema.field(pattern).type):
+        raise ColumnError(
+            f"stream {stream!r}: rows_with({pattern!r}) needs a text column, not {schema.field(pattern).type}"
+        )
+    if pattern is not None and pattern in (*key, time, flag, order):
+        raise ColumnError(f"stream {stream!r}: {pattern!r} cannot carry patterns and be an attribute of the stream")
+
+
+def check_endings(stream: DeclaredStream, source: Announced, schema: pa.Schema) -> None:
+    """Raise if a separate stream of endings with these columns does not fit."""
+    name, keys = stream.spec.name or "?", stream.spec.key
+    if len(source.key) != len(keys):
+        raise ColumnError(
+            f"stream {name!r}: its endings name {len(source.key)} key columns, the stream has {len(keys)}"
+        )
+    for column in (*source.key, source.time):
+        if column not in schema.names:
+            raise ColumnError(_unknown(f"endings of {name}", column, schema.names))
+    for ours, theirs in zip(keys, source.key, strict=True):
+        wanted, given = stream.schema.field(ours).type, schema.field(theirs).type
+        if wanted != given and not _castable(given, wanted):
+            raise ColumnError(f"stream {name!r}: its endings have key {theirs!r} of type {given}, the stream {wanted}")
+
+
+def _is_text(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_null(dtype))
+
+
+def _unknown(stream: str, name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
+    return f"stream {stream!r} has no column {name!r}{hint}"
+
+
+def _castable(given: pa.DataType, wanted: pa.DataType) -> bool:
+    try:
+        pa.nulls(0, given).cast(wanted)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        return False
+    return bool(pa.types.is_integer(given) == pa.types.is_integer(wanted))

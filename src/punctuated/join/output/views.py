@@ -1,0 +1,165 @@
+"""What leaves a join: its views, the columns of each, and the tables that a batch brings of it.
+
+results        key, left columns, right columns
+punctuations   key, ts, reason, pattern: values that are over in the output
+rejected       stream, reason, ts, row: tuples that did not take part
+groups         of the results, each once (see `group_by`)
+all            everything in band: `_kind` says what a row is, other kinds' columns are null
+chain          all, and what another join needs to go on: the output watermark, and the end
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.latest_results import LatestResults
+from punctuated.join.output.widen import widen
+from punctuated.kernels.layout import FOREVER, NEVER
+from punctuated.model.algorithm import Propagation
+from punctuated.model.spec import JoinSpec
+from punctuated.model.times import from_known_microseconds, from_microseconds
+
+Ints = npt.NDArray[np.int64]
+
+KIND, TIME, WATERMARK = "_kind", "_ts", "_watermark"
+STREAM, REASON, PATTERN, ROW = "_stream", "_reason", "_pattern", "_row"
+RESULT, PUNCTUATION, REJECTED, PROGRESS, END = "result", "punctuation", "rejected", "watermark", "end"  # kinds
+IN_BAND = (KIND, TIME, STREAM, REASON, PATTERN, ROW, WATERMARK)  # columns beside those of the results
+REJECTED_SCHEMA = pa.schema(
+    [("stream", pa.string()), ("reason", pa.string()), ("ts", pa.int64()), ("row", pa.string())]
+)
+_EARLIEST = -(2**60)  # that a column of times can hold whatever its unit
+
+
+class View(StrEnum):
+    """What of a join's output is asked for."""
+
+    RESULTS = "results"
+    PUNCTUATIONS = "punctuations"
+    REJECTED = "rejected"
+    ALL = "all"
+    GROUPS = "groups"
+    CHAIN = "chain"
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it tells the time of each result."""
+        return self in (View.ALL, View.CHAIN)
+
+
+def punctuation_schema(names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Schema:
+    """Key columns (null for ranges), the time in microseconds, the reason, and the pattern as text."""
+    keys = [pa.field(name, dtype) for name, dtype in zip(names, types, strict=True)]
+    return pa.schema([*keys, ("ts", pa.int64()), ("reason", pa.string()), ("pattern", pa.string())])
+
+
+@dataclass(frozen=True)
+class Views:
+    """The views of one join."""
+
+    results: pa.Schema
+    key: tuple[str, ...]
+    time_type: pa.DataType  # in which times come out
+
+    def schema(self, view: View) -> pa.Schema:
+        """The columns of a view; those of groups depend on the grouping."""
+        assert view is not View.GROUPS
+        if view is View.RESULTS:
+            return self.results
+        if view is View.PUNCTUATIONS:
+            types = [self.results.field(place).type for place in range(len(self.key))]
+            return self._in_own_time(punctuation_schema(self.key, types), len(self.key))
+        if view is View.REJECTED:
+            return self._in_own_time(REJECTED_SCHEMA, REJECTED_SCHEMA.get_field_index("ts"))
+        texts = [(name, pa.string()) for name in (STREAM, REASON, PATTERN, ROW)]
+        progress = [(WATERMARK, pa.int64())] if view is View.CHAIN else []
+        return pa.schema([(KIND, pa.string()), (TIME, self.time_type), *self.results, *texts, *progress])
+
+    def _in_own_time(self, schema: pa.Schema, place: int) -> pa.Schema:
+        return schema.set(place, pa.field("ts", self.time_type))
+
+    def tables(
+        self, view: View, batch: BatchResult, speaks_for_all: bool = True, latest: LatestResults | None = None
+    ) -> list[pa.Table]:
+        """What a batch brings of a view, in some of its columns; the others are null.
+
+        `speaks_for_all`: of what all buckets of a join have in common. `latest` knows the results of earlier parts of
+        the batch, where it comes in parts and goes to another join.
+        """
+        if view is View.RESULTS:
+            return batch.results
+        if view is View.PUNCTUATIONS:
+            return [self._timed(table, len(self.key)) for table in batch.punctuations]
+        if view is View.REJECTED:
+            return [self._timed(table, 2) for table in batch.rejected]
+        chained = view is View.CHAIN
+        punctuations = self._after_results(batch, latest) if chained else batch.punctuations
+        return [
+            *(self._result(table, ts) for table, ts in zip(batch.results, batch.result_ts, strict=True)),
+            *(self._labelled(PUNCTUATION, each, [*self.key, TIME, REASON, PATTERN]) for each in punctuations),
+            *(self._labelled(REJECTED, each, [STREAM, REASON, TIME, ROW]) for each in batch.rejected),
+            *(self._progress(batch) if chained and speaks_for_all else ()),
+        ]
+
+    def table(self, view: View, batches: Sequence[BatchResult]) -> pa.Table:
+        """All that these batches bring of a view, with all its columns."""
+        schema = self.schema(view)
+        parts = [widen(table, schema) for batch in batches for table in self.tables(view, batch)]
+        return pa.concat_tables([schema.empty_table(), *parts])
+
+    def _timed(self, table: pa.Table, place: int) -> pa.Table:
+        return table.set_column(place, "ts", from_known_microseconds(table.column(place), self.time_type))
+
+    def _result(self, table: pa.Table, ts: Ints) -> pa.Table:
+        times = from_microseconds(np.maximum(ts, _EARLIEST), self.time_type)
+        return _with_kind(RESULT, table.append_column(TIME, times))
+
+    def _labelled(self, kind: str, table: pa.Table, names: Sequence[str]) -> pa.Table:
+        renamed = table.rename_columns(list(names))
+        place = names.index(TIME)
+        return _with_kind(
+            kind, renamed.set_column(place, TIME, from_known_microseconds(renamed.column(place), self.time_type))
+        )
+
+    def _after_results(self, batch: BatchResult, latest: LatestResults | None) -> list[pa.Table]:
+        """Punctuations in order of time, but none before a result of its value."""
+        n = len(self.key)
+        known = LatestResults(self.results.types[:n]) if latest is None else latest
+        for table, ts in zip(batch.results, batch.result_ts, strict=True):
+            known.add(table.columns[:n], ts)
+        moved = []
+        for table in batch.punctuations:
+            ts = known.not_before(table.columns[:n], np.asarray(table.column(n)), batch.horizon)
+            moved.append(table.set_column(n, "ts", pa.array(ts)))
+        return moved
+
+    def _progress(self, batch: BatchResult) -> list[pa.Table]:
+        """The output watermark as a row of its own, or the end of the output."""
+        if batch.watermark <= NEVER:
+            return []
+        ended = batch.watermark >= FOREVER // 2
+        at = from_microseconds(np.array([batch.horizon if ended else batch.watermark]), self.time_type)
+        reached = pa.array([None if ended else batch.watermark], pa.int64())
+        return [_with_kind(END if ended else PROGRESS, pa.table([at, reached], names=[TIME, WATERMARK]))]
+
+
+def _with_kind(kind: str, table: pa.Table) -> pa.Table:
+    kinds = pa.array([kind], pa.string()).take(pa.array(np.zeros(len(table), np.int8)))
+    return table.append_column(KIND, kinds)
+
+
+def late_groups(spec: JoinSpec, by: Sequence[str]) -> str | None:
+    """Why groups are final only at the end of the streams, and what to do about it; None if they are not."""
+    key = spec.left.key
+    punctuated = any(stream.punctuated for stream in spec.streams)
+    keyed = bool(key) and set(key) <= set(by)
+    if keyed and punctuated and spec.algorithm.propagation is not Propagation.NONE:
+        return None
+    message = f"groups by {', '.join(by)} are final only when both streams have ended"
+    remedy = f": group by the join key ({', '.join(key)}) of punctuated streams to get them earlier" if key else ""
+    return message + remedy

@@ -1,0 +1,38 @@
+"""What a driver is made of: plain data, but for what chooses structures and divides resources."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from punctuated.join.shedding.control import Allocate
+from punctuated.join.tactics.window_statistics import Chooser
+from punctuated.model.bucket import BucketPlace
+from punctuated.model.predicate import Expression
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec
+
+ONLY_BUCKET = BucketPlace()
+
+
+@dataclass(frozen=True)
+class DriverSetup:
+    """A join, or one bucket of it, and what is asked of it."""
+
+    spec: JoinSpec
+    schemas: tuple[pa.Schema, ...]  # of the tuples, keys already of `key_types`
+    key_types: tuple[pa.DataType, ...]
+    where: Expression | None = None  # an extra predicate on pairs
+    chooser: Chooser | None = None  # may change the structures of windows after a batch
+    allocate: Allocate | None = None  # divides CPU and memory, where the join sheds
+    timed: bool = False  # whether the time of each result is wanted
+    estimated: bool = False  # whether estimates want to know the chances of each result
+    sample_us: int | None = None  # metrics are taken at this step of event time
+    hash_bits: int = 64  # fewer force collisions
+    place: BucketPlace = ONLY_BUCKET
+    definition: Mapping[str, str] = field(default_factory=dict)  # what a saved state depends on beside `spec`
+
+    @property
+    def repeated(self) -> Side | None:
+        """A side whose tuples another bucket has too, and tells of."""
+        return None if self.place.speaks_for_all else self.spec.everywhere

@@ -1,0 +1,43 @@
+"""Punctuations that end no value, remembered for the check of later batches: a part of the memory of punctuations."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from punctuated.join.exchange.bundle import from_json, to_json
+from punctuated.join.intake.promises import Promise
+from punctuated.join.state.saved import Content, Loaded
+from punctuated.model.pattern import Wildcard
+from punctuated.model.pattern_text import parse_punctuation, print_patterns
+from punctuated.model.side import Side
+
+
+class PromiseMemory:
+    """The promises of both streams."""
+
+    def __init__(self, schemas: tuple[pa.Schema, ...]) -> None:
+        self._schemas = schemas
+        self.kept: tuple[list[Promise], ...] = tuple([] for _ in schemas)
+
+    def __getitem__(self, side: Side) -> list[Promise]:
+        return self.kept[side]
+
+    def save(self) -> Content:
+        """Each with the names of the columns that it restricts: the stream may gain others."""
+        return Content({"kept": to_json([[_write(each, self._schemas[side]) for each in self[side]] for side in Side])})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on with the promises of `save`."""
+        for side, written in zip(Side, from_json(saved.plain["kept"]), strict=True):
+            self.kept[side][:] = [_read(each, self._schemas[side]) for each in written]
+
+
+def _write(promise: Promise, schema: pa.Schema) -> list[Any]:
+    told = {n: p for n, p in zip(promise.columns, promise.patterns, strict=True) if not isinstance(p, Wildcard)}
+    text = print_patterns(list(told.values()), [schema.field(name).type for name in told])
+    return [list(told), text, promise.ts, promise.order, promise.touched]
+
+
+def _read(written: list[Any], schema: pa.Schema) -> Promise:
+    names, text, *rest = written
+    return Promise(tuple(names), parse_punctuation(text, [schema.field(name).type for name in names]), *rest)

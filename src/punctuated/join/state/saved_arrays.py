@@ -1,0 +1,174 @@
+"""How the arrays of a state and the rows of its tuples are saved, and linked again.
+
+Values of which more is known than their stored tuples say, and timers that are numbered in the order of setting, are
+records; stored tuples are a log; clocks, totals and queues, which are small, are written anew. The pointers between
+arrays are not saved: a value is named by its code, and everything is linked anew.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.exchange.bundle import Bundle
+from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.rows import RowStore
+from punctuated.join.state.saved import Content, Ints, Loaded, LoadedLog, Log
+from punctuated.kernels import layout as lay
+from punctuated.kernels.restore import find_values, restore_nodes, restore_values
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec
+from punctuated.model.times import to_microseconds
+
+_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", "in_cluster", "cluster", "tuples", "punctuations")
+_COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
+_ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
+_TIMERS = (*_ORDERED, "clusters")
+_TIMER = np.dtype([("order", "i8"), ("time", "i8"), ("value", "i8")])
+
+NodeCodes = Callable[[Side, pa.Table], Ints]  # the codes of the values that hold such tuples
+
+
+class SavedArrays:
+    """The state's arrays and the rows of its tuples, as a part that saves itself."""
+
+    def __init__(
+        self, spec: JoinSpec, state: JoinState, rows: tuple[RowStore, RowStore], node_codes: NodeCodes
+    ) -> None:
+        self._spec, self._state, self._rows, self._node_codes = spec, state, rows, node_codes
+
+    def save(self) -> Content:
+        """What the arrays hold, without pointers."""
+        records = {"values": _by_first(self._remembered())}
+        for side in Side:
+            records |= {f"{name}.{side}": _by_first(self._timers(name, side)) for name in _ORDERED}
+        return Content(self._plain(), records, {f"tuples.{side}": self._tuples(side) for side in Side})
+
+    def load(self, saved: Loaded) -> None:
+        """Link values, tuples and timers anew; a state that is full of pointers again."""
+        state, remembered = self._state, saved.records["values"]
+        tuples = [saved.logs[f"tuples.{side}"] for side in Side]
+        places = [self._places_of(side, tuples[side], saved.plain) for side in Side]
+        state.reserve(remembered.size + sum(each.size for each in places), [each.size for each in places])
+        if state.punctuated:
+            restore_values(state.arrays, remembered)
+        for side in Side:
+            self._link(side, places[side])
+            self._rows[side].load(tuples[side].rows, tuples[side].ids, tuples[side].next_id)
+        for key, kept, fields in (("sides", _SIDE_KEPT, state.sides), ("common", _COMMON_KEPT, state.common)):
+            for name, numbers in zip(kept, _ints(saved.plain[key]).reshape(len(kept), -1), strict=True):
+                fields[name] = numbers
+        self._set_timers(saved)
+
+    # What is saved
+
+    def _plain(self) -> Bundle:
+        state, arrays = self._state, self._state.arrays
+        codes, common = arrays.values["code"], state.common[0]
+        waiting = arrays.queue[: int(common["n_queued"])]
+        plain: Bundle = {
+            "sides": np.stack([arrays.sides[name] for name in _SIDE_KEPT]).tobytes(),
+            "common": np.stack([arrays.common[name] for name in _COMMON_KEPT]).tobytes(),
+            "done": codes[arrays.done[: int(common["n_done"])]].tobytes(),
+            "queue": np.stack([codes[waiting >> 1], waiting & 1]).tobytes(),
+        }
+        for side in Side:
+            plain[f"clusters.{side}"] = self._timers("clusters", side).tobytes()
+            if state.sides["rows"][side]:
+                plain[f"places.{side}"] = self._places(side).tobytes()
+        return plain
+
+    def _tuples(self, side: Side) -> Log:
+        state, rows = self._state, self._rows[side]
+        ids, marks = rows.live_ids(state, side)
+        return Log(ids, rows.next_id, lambda n: rows.newest(state, side, n), ids[marks & lay.MATCHED != 0])
+
+    def _remembered(self) -> lay.Records:
+        """Values of which more is known than their stored tuples say."""
+        state, arrays = self._state, self._state.arrays
+        if not state.punctuated:
+            return np.empty(0, lay.REMEMBERED)
+        values, endings = arrays.values[: state.n_values], arrays.endings[: state.n_values]
+        known = (values["flags"] != 0) | (values["open"] != 0) | (endings["last_ts"] != lay.NEVER).any(axis=1)
+        for side in Side:
+            for name in _TIMERS:
+                known[getattr(arrays, name)[side][: int(state.sides[f"n_{name}"][side])]["value"]] = True
+        remembered = np.empty(int(np.count_nonzero(known)), lay.REMEMBERED)
+        for name in ("code", "flags", "open"):
+            remembered[name] = values[name][known]
+        for name in ("ended_ts", "last_ts", "touched"):
+            remembered[name] = endings[name][known]
+        return remembered
+
+    def _timers(self, name: str, side: Side) -> lay.Records:
+        """Timers with the codes of their values, their place in the order of setting first."""
+        state = self._state
+        set_timers = getattr(state.arrays, name)[side][: int(state.sides[f"n_{name}"][side])]
+        if name == "deadlines":  # those of settled values wait for nothing but their removal
+            flags = state.arrays.values["flags"][set_timers["value"]]
+            set_timers = set_timers[flags & ((lay.EFFECT << side) | lay.OUT) == lay.EFFECT << side]
+        timers = np.empty(set_timers.size, _TIMER)
+        timers["order"], timers["time"] = set_timers["order"], set_timers["time"]
+        timers["value"] = state.arrays.values["code"][set_timers["value"]]
+        return timers
+
+    def _places(self, side: Side) -> lay.Records:
+        """The places of a count window, in order; a tuple that is not stored any more may still have one."""
+        state, arrays = self._state, self._state.arrays
+        positions = state.positions(side)
+        nodes = arrays.nodes[positions]
+        linked = nodes["value"] >= 0
+        places = np.empty(int(np.count_nonzero(linked)), lay.PLACE)
+        places["code"] = arrays.values["code"][nodes["value"][linked]]
+        places["ts"], places["mark"] = nodes["ts"][linked], nodes["mark"][linked]
+        places["seq"] = arrays.seq[positions[linked]] if arrays.seq.size else 0
+        return places
+
+    # The way back
+
+    def _places_of(self, side: Side, tuples: LoadedLog, plain: Bundle) -> lay.Records:
+        if f"places.{side}" in plain:
+            return np.frombuffer(plain[f"places.{side}"], lay.PLACE)
+        time = self._spec.streams[side].time
+        places = np.zeros(len(tuples.rows), lay.PLACE)
+        if places.size:
+            places["code"] = self._node_codes(side, tuples.rows)
+            places["ts"] = to_microseconds(tuples.rows[time], time)
+            places["mark"] = np.where(np.isin(tuples.ids, tuples.marked), lay.MATCHED, 0)
+        return places
+
+    def _link(self, side: Side, places: lay.Records) -> None:
+        arrays = self._state.arrays
+        is_stored = places["mark"] & lay.DEAD == 0
+        rows = (np.cumsum(is_stored) - 1).astype(np.int32)
+        codes, ts = np.ascontiguousarray(places["code"]), np.ascontiguousarray(places["ts"])
+        restore_nodes(arrays, int(side), codes, ts, rows, places["mark"].astype(np.uint8))
+        if arrays.seq.size:
+            arrays.seq[self._state.positions(side)] = places["seq"]
+
+    def _set_timers(self, saved: Loaded) -> None:
+        state = self._state
+        timers = {name: [saved.records[f"{name}.{side}"] for side in Side] for name in _ORDERED}
+        timers["clusters"] = [np.frombuffer(saved.plain[f"clusters.{side}"], _TIMER) for side in Side]
+        done, queue = _ints(saved.plain["done"]), _ints(saved.plain["queue"]).reshape(2, -1)
+        state.quota = max(1, done.size, *(each.size for both in timers.values() for each in both))
+        state.make_room()
+        for name, both in timers.items():
+            for side in Side:
+                ours = np.sort(both[side], order=["time", "order"])  # a sorted array is a heap
+                heap = getattr(state.arrays, name)[side][: ours.size]
+                heap["time"], heap["order"] = ours["time"], ours["order"]
+                heap["value"] = find_values(state.arrays, np.ascontiguousarray(ours["value"]))
+                state.sides[f"n_{name}"][side] = ours.size
+        state.arrays.done[: done.size] = find_values(state.arrays, done)
+        state.arrays.queue[: queue.shape[1]] = 2 * find_values(state.arrays, queue[0].copy()) + queue[1]
+        state.common["n_done"], state.common["n_queued"] = done.size, queue.shape[1]
+
+
+def _by_first(records: lay.Records) -> lay.Records:
+    first = records.dtype.names[0] if records.dtype.names is not None else ""
+    return np.asarray(records[np.argsort(records[first], kind="stable")])
+
+
+def _ints(data: pa.Buffer) -> Ints:
+    return np.frombuffer(data, np.int64)

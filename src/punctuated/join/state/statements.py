@@ -1,0 +1,130 @@
+"""What the streams have said beyond single values in the index: finished runs, range endings, promises.
+
+Together they are the memory of punctuations, which is bounded. The loop looks values up in it when it meets them first;
+range endings are carried out here, since they are rare.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.intake.promises import Promise, broken
+from punctuated.join.intake.take_in import Intake, RangeEnding
+from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.memory import PunctuationMemory
+from punctuated.join.state.promise_memory import PromiseMemory
+from punctuated.join.state.range_endings import OutputRange, RangeEndings
+from punctuated.join.state.saved import Part
+from punctuated.kernels import layout as lay
+from punctuated.kernels.hash_index import inherit_all
+from punctuated.model.algorithm import Propagation
+from punctuated.model.bucket import BucketPlace
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec
+
+
+class Statements:
+    """The memory of punctuations of one driver."""
+
+    def __init__(
+        self, spec: JoinSpec, schemas: tuple[pa.Schema, ...], codec: KeyCodec, state: JoinState, place: BucketPlace
+    ) -> None:
+        self._spec, self._state = spec, state
+        self.memory = PunctuationMemory(spec.max_punctuations, place if codec.merges else None)
+        self.ranges = RangeEndings(codec, spec.algorithm.propagation is not Propagation.NONE)
+        self.promises = PromiseMemory(schemas)
+        self.parts: dict[str, Part] = {"runs": self.memory, "ranges": self.ranges, "promises": self.promises}
+
+    @property
+    def nbytes(self) -> int:
+        return self.memory.nbytes
+
+    # A batch
+
+    def mark_broken(self, side: Side, intake: Intake) -> None:
+        """Which tuples break a promise that speaks of ranges, or of more than the key."""
+        stream, ours = self._spec.streams[side], self._state.sides[side]
+        known = [*self.promises[side], *self.ranges.promises(side, stream.key)]
+        fresh = [
+            *(Promise(stream.columns, each.patterns, each.ts) for each in intake.promises),
+            *(Promise(stream.key, each.patterns, each.ts) for each in intake.ranges),
+        ]
+        if known or fresh:
+            mask = broken(known, fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
+            intake.objects.status[mask] |= lay.BROKEN
+
+    def begin(self) -> None:
+        """A batch begins; new keys may fall under old ranges."""
+        if self.ranges:
+            self.remember()
+
+    def note_promises(self, intakes: Sequence[Intake], order: lay.Indices) -> None:
+        """Punctuations that end no value are remembered for the check of later batches."""
+        common = self._state.common
+        first_seq = int(common["first_seq"][0])
+        for side in Side:
+            objects = intakes[side].objects
+            if not intakes[side].promises or self._state.sides["end_ts"][side] != lay.FOREVER:
+                continue
+            ends = np.flatnonzero(objects.punctuation_kind == lay.END_STREAM)
+            noted = np.flatnonzero(objects.punctuation_kind == lay.PROMISE_ONLY)
+            for i in noted[: np.searchsorted(noted, ends[0]) if ends.size else None].tolist():
+                told = intakes[side].promises[int(objects.punctuation_code[i])]
+                place = int(np.flatnonzero(order == 4 * i + 2 + side)[0])
+                common["timers"] += 1
+                number = int(common["timers"][0])
+                columns = self._spec.streams[side].columns
+                self.promises[side].append(Promise(columns, told.patterns, told.ts, number, first_seq + place + 1))
+
+    def meet_range(self, side: Side, ending: RangeEnding) -> list[OutputRange]:
+        """A range ending has arrived; returns what the output is told."""
+        told = self.ranges.meet(side, ending, self._state)
+        self._remember_anew()
+        return told
+
+    def fire_range(self) -> list[OutputRange]:
+        """A range ending is due; returns what the output is told."""
+        told = self.ranges.fire(self._state)
+        self._remember_anew()
+        return told
+
+    # What outlives the batch
+
+    def archive(self) -> None:
+        """Values that are over in the output leave the index for the memory."""
+        if self._state.punctuated and self._state.common[0]["n_done"]:
+            self.memory.archive(self._state)
+            self.remember()
+
+    def remember(self) -> None:
+        """Let the loop see the memory of punctuations as it is now."""
+        self._state.remember(self.memory.runs.records(), self.ranges.segments())
+
+    def _remember_anew(self) -> None:
+        """The memory has changed for values that are known already."""
+        self.remember()
+        inherit_all(self._state.arrays)
+
+    def enforce_cap(self) -> None:
+        """Forget the oldest entries beyond what may be remembered."""
+        if not self._state.punctuated:
+            return
+        held: list[tuple[list[Any], Any]] = self.ranges.entries()
+        held += [(promises, promise) for promises in self.promises.kept for promise in promises]
+        held.sort(key=lambda entry: entry[1].order)
+        before = self.memory.forgotten
+        gone = self.memory.enforce(self._state, [entry.touched for _, entry in held])
+        for position in gone:
+            owner, entry = held[position]
+            owner.remove(entry)
+        if self.memory.forgotten > before:
+            self.ranges.refresh(self._state)
+            self._remember_anew()
+
+    def resume(self) -> None:
+        """The memory was loaded: the loop must see it."""
+        self.ranges.refresh(self._state)
+        self.remember()

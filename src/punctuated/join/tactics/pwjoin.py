@@ -1,0 +1,60 @@
+"""PWJoin: one index of values for both states, so that windows and punctuations forget alike (PW-06, PW-15 … PW-21).
+
+WJoin, PJoin and the symmetric hash join are the same tactic with proofs switched off (PW-57); the switches are fields
+of the state (see `state.arrays`).
+"""
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.intake.keys import KeyCodec, NumberedKeys
+from punctuated.join.intake.take_in import TupleKeys
+from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.rows import RowStore
+from punctuated.join.state.saved import Ints, Part
+from punctuated.join.state.statements import Statements
+from punctuated.kernels.layout import Indices, Objects
+from punctuated.kernels.process import process_batch
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec
+
+
+class PWJoin:
+    """Tuples are kept by their value."""
+
+    structures = None
+
+    def __init__(self, spec: JoinSpec, codec: KeyCodec, state: JoinState) -> None:
+        self._spec, self._codec, self.state = spec, codec, state
+        self.parts: dict[str, Part] = {}
+
+    def encode(self, side: Side, rows: pa.Table) -> TupleKeys:
+        """The codes of their keys."""
+        return TupleKeys(*self._codec.encode([rows[name] for name in self._spec.streams[side].key]))
+
+    def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
+        """The loop of the paper."""
+        return int(process_batch(order, at, stop, left, right, self.state.arrays))
+
+    def node_codes(self, side: Side, rows: pa.Table) -> Ints:
+        """The codes of their keys."""
+        return self.encode(side, rows).code
+
+    def forget_keys(self, statements: Statements) -> None:
+        """Numbered keys that neither a value nor the memory of punctuations needs any more go."""
+        if not isinstance(self._codec, NumberedKeys):
+            return
+        known = self.state.arrays.values["code"][: self.state.n_values]
+        moved = self._codec.keep_only(np.unique(np.concatenate([known, statements.memory.runs.low])))
+        if moved is None:
+            return
+        known[:] = moved[known]
+        statements.memory.renumber(moved)
+        self.state.collect_values()
+        statements.remember()
+
+    def adapt(self) -> None:
+        """There is one way to keep values."""
+
+    def resume(self, rows: tuple[RowStore, RowStore]) -> None:
+        """Values were linked with their tuples already."""

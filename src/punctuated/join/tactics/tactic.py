@@ -1,0 +1,45 @@
+"""Driver and tactic: the driver owns time, intake and output; a tactic owns the work of one object after another."""
+
+from typing import Protocol
+
+import pyarrow as pa
+
+from punctuated.join.intake.take_in import TupleKeys
+from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.rows import RowStore
+from punctuated.join.state.saved import Ints, Part
+from punctuated.join.state.statements import Statements
+from punctuated.kernels.layout import Indices, Objects
+from punctuated.model.side import Side
+
+
+class Tactic(Protocol):
+    """How tuples are kept and find each other."""
+
+    parts: dict[str, Part]  # what it remembers beside the state's arrays
+
+    @property
+    def state(self) -> JoinState:
+        """The arrays it works on."""
+
+    def encode(self, side: Side, rows: pa.Table) -> TupleKeys:
+        """What it knows these tuples by."""
+
+    def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
+        """Process objects from `at` on; returns where it came to, and in `stopped_by` of the state why."""
+
+    def node_codes(self, side: Side, rows: pa.Table) -> Ints:
+        """The values that hold these tuples."""
+
+    def forget_keys(self, statements: Statements) -> None:
+        """A batch is over: keys that nothing needs any more go."""
+
+    def adapt(self) -> None:
+        """A batch is over: what it showed may suggest another way to keep tuples."""
+
+    def resume(self, rows: tuple[RowStore, RowStore]) -> None:
+        """The state was loaded: stored tuples must be found again."""
+
+    @property
+    def structures(self) -> tuple[str, str] | None:
+        """Of the windows, where they have any of their own."""
