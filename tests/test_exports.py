@@ -35,6 +35,7 @@ PUBLIC = [
     "left",
     "max",
     "mean",
+    "metrics",
     "min",
     "register_source",
     "right",
@@ -45,6 +46,7 @@ PUBLIC = [
     "streams",
     "sum",
     "unique",
+    "warm_up",
     "when",
 ]
 

@@ -11,7 +11,8 @@ counts = pt.join(auctions, bids).group_by("item_id").agg(n=pt.count())
 from importlib.metadata import PackageNotFoundError, version
 
 from punctuated import streams
-from punctuated.api.engine import configure, register_source
+from punctuated.api import metrics
+from punctuated.api.engine import configure, register_source, warm_up
 from punctuated.api.join import join
 from punctuated.api.joined import Join
 from punctuated.api.sources import clustered, endings, rows_with, unique, when
@@ -78,6 +79,7 @@ __all__ = [
     "left",
     "max",
     "mean",
+    "metrics",
     "min",
     "register_source",
     "right",
@@ -88,5 +90,6 @@ __all__ = [
     "streams",
     "sum",
     "unique",
+    "warm_up",
     "when",
 ]

@@ -83,7 +83,7 @@ class Join:
 
     @cached_property
     def metrics(self) -> pa.Table:
-        """One row per sampling step: tuples in each state, and totals of everything else so far."""
+        """One row per sampling step: tuples in each state, and totals of everything else so far; the docs list them."""
         driver, _ = self._run
         return driver.samples.table()
 

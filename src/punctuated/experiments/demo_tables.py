@@ -13,7 +13,6 @@ from punctuated.experiments.tables_engine import Prepared, prepare
 from punctuated.experiments.trial import SECOND_US, cut
 from punctuated.join.driver import JoinDriver
 from punctuated.join.output.collector import BatchResult
-from punctuated.join.output.counters import current_counts
 from punctuated.join.output.group_by import GroupBy
 from punctuated.join.warm_up import load_kernels
 from punctuated.model.times import to_microseconds
@@ -92,7 +91,7 @@ class TableQuery:
         for left, right in self._prepared.batches[self._done : batch + 1]:
             self._take(self.driver.process(left, right))
         self._done = max(self._done, batch + 1)
-        counts = current_counts(self.driver.state, self.driver.memory.forgotten)
+        counts = self.driver.counts()
         return Reading(
             tuples=counts["tuples_left"] + counts["tuples_right"],
             results=counts["results"],

@@ -19,7 +19,7 @@ from punctuated.join.intake.promises import Promise, broken
 from punctuated.join.intake.take_in import Intake, take_in
 from punctuated.join.output.collector import BatchResult, Collector, Where
 from punctuated.join.output.columns import ResultColumns
-from punctuated.join.output.counters import Samples
+from punctuated.join.output.counters import Samples, current_counts
 from punctuated.join.shedding.chances import Chances
 from punctuated.join.shedding.coins import Shares, turns
 from punctuated.join.shedding.control import HIDDEN, Allocate, ShedControl
@@ -134,7 +134,7 @@ class JoinDriver:
             while at < stop:
                 at = self._run(order, at, stop, intakes)
                 yield from self._collector.take_results()
-            self.samples.take(time, self.state, self.memory.forgotten)
+            self.samples.take(time, int(self.state.sides["newest"].max()), self.counts(inputs, time))
         yield self._finish(order.size)
 
     def end(self) -> BatchResult:
@@ -146,6 +146,14 @@ class JoinDriver:
             everything = Punctuation(known[0], (WILDCARD,) * len(self.spec.streams[side].columns))
             ends.append(StreamBatch(self.schemas[side].empty_table(), punctuations=(everything,)))
         return self.process(*ends)
+
+    def counts(self, inputs: tuple[lay.Objects, ...] = (), before_us: int | None = None) -> dict[str, int]:
+        """The counters as they stand; amid a batch, the time up to which its `inputs` have been processed is given."""
+        elsewhere = {"punctuations_forgotten": [self.memory.forgotten]}
+        if self.shedding is not None:
+            ahead = [] if before_us is None else [each.status[np.searchsorted(each.ts, before_us) :] for each in inputs]
+            elsewhere |= self.shedding.left_out(ahead, except_of=self._repeats)
+        return current_counts(self.state, elsewhere)
 
     def count_rejected(self, n: int) -> None:
         """Rows were rejected before they came here."""

@@ -15,8 +15,8 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from punctuated.join.exchange.parcels import batch_time, read_parcels
 from punctuated.join.intake.idle import release_idle
 from punctuated.join.output.collector import BatchResult
-from punctuated.join.output.counters import current_counts
 from punctuated.join.warm_up import compile_once
+from punctuated.model.counters import per_stream
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
@@ -94,10 +94,8 @@ def _sorted(rows: Iterator[pd.DataFrame]) -> tuple[tuple[list[bytes], list[bytes
 
 def _metrics(bucket: Bucket) -> dict[str, int]:
     driver = bucket.driver
-    counts = current_counts(driver.state, driver.memory.forgotten)
-    watermarks = [int(driver.state.sides["watermark"][side]) for side in (LEFT, RIGHT)]
-    counts |= {} if driver.shedding is None else driver.shedding.left_out
-    return counts | {"bytes": driver.nbytes, "watermark_left": watermarks[0], "watermark_right": watermarks[1]}
+    watermarks = zip(per_stream("watermark"), driver.state.sides["watermark"].tolist(), strict=True)
+    return driver.counts() | dict(watermarks) | {"bytes": driver.nbytes}
 
 
 class Stopwatch:
