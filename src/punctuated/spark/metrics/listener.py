@@ -37,7 +37,7 @@ class MetricsListener(StreamingQueryListener):
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
         """A batch is done."""
         for join in joins_in(event.progress):
-            known = str(event.progress.id), join
+            known = str(event.progress["id"]), join
             metrics = metrics_of(event.progress, self._earlier.get(known), join)
             if metrics is not None:
                 self._earlier[known] = metrics
