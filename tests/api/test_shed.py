@@ -65,7 +65,8 @@ def test_metrics_count_what_was_left_out_by_the_time_it_was() -> None:
         for side in ("left", "right"):
             for what, kept in (("unprobed", "probed"), ("unstored", "stored")):
                 left_out, tuples = metrics[f"{what}_{side}"], metrics[f"tuples_{side}"]
-                assert (np.diff(left_out) >= 0).all() and (np.diff(left_out) <= np.diff(tuples)).all()
+                assert (np.diff(left_out, prepend=0) >= 0).all()
+                assert (np.diff(left_out, prepend=0) <= np.diff(tuples, prepend=0)).all()
                 assert left_out[-1] == round((1 - sheds.kept[f"{kept}_{side}"]) * tuples[-1]) > 0
 
 

@@ -21,6 +21,7 @@ from punctuated.join.tactics.pairing import served_predicate
 from punctuated.join.tactics.range_predicate import RangePredicate, split_predicate
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import Propagation, pair
+from punctuated.model.counters import per_stream
 from punctuated.model.predicate import Expression
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec
@@ -91,7 +92,7 @@ class Join:
     def kept(self) -> dict[str, float]:
         """Which share of each stream's tuples probed and was stored; all of them, unless the join sheds."""
         shedding = self._run[0].shedding
-        names = [f"{what}_{side}" for side in ("left", "right") for what in ("probed", "stored")]
+        names = [*per_stream("probed"), *per_stream("stored")]
         return dict.fromkeys(names, 1.0) if shedding is None else shedding.kept
 
     @property

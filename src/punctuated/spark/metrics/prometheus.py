@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,12 +67,12 @@ def _measured(name: str, what: str, figure: Callable[[JoinMetrics], float]) -> _
     return _Family(name, "gauge", what, lambda metrics: [({}, figure(metrics))])
 
 
-def _stages(metrics: JoinMetrics) -> Iterator[tuple[dict[str, str], float]]:
+def _stages(metrics: JoinMetrics) -> Samples:
     for stage, ms in sorted(metrics.stages_ms.items()):
         yield {"stage": stage}, ms / 1000
 
 
-def _watermarks(metrics: JoinMetrics) -> Iterator[tuple[dict[str, str], float]]:
+def _watermarks(metrics: JoinMetrics) -> Samples:
     for stream, time in metrics.watermarks.items():
         if time is not None:
             yield {"stream": stream}, math.inf if time >= FOREVER else time / 1e6
