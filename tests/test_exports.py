@@ -1,7 +1,24 @@
 """The public names, listed: a name is added or removed here on purpose or not at all."""
 
+import subprocess
+import sys
+
 import punctuated
 
+METRICS = [
+    "Call",
+    "Counters",
+    "Exporter",
+    "JoinMetrics",
+    "JsonLines",
+    "Lines",
+    "Log",
+    "Prometheus",
+    "history",
+    "joins_in",
+    "listen",
+    "of",
+]
 PUBLIC = [
     "AggregateError",
     "AlgorithmError",
@@ -35,6 +52,7 @@ PUBLIC = [
     "left",
     "max",
     "mean",
+    "metrics",
     "min",
     "register_source",
     "right",
@@ -45,13 +63,22 @@ PUBLIC = [
     "streams",
     "sum",
     "unique",
+    "warm_up",
     "when",
 ]
 
 
 def test_the_exported_names_are_the_listed_ones() -> None:
     assert sorted(punctuated.__all__) == sorted(PUBLIC)
+    assert sorted(punctuated.metrics.__all__) == sorted(METRICS)
 
 
 def test_every_exported_name_exists() -> None:
     assert [name for name in punctuated.__all__ if not hasattr(punctuated, name)] == []
+    assert [name for name in METRICS if not hasattr(punctuated.metrics, name)] == []
+
+
+def test_pyspark_is_imported_by_those_alone_who_need_it() -> None:
+    reads = "import sys, punctuated as pt; pt.metrics.of(None); pt.metrics.Prometheus('m.prom')"
+    code = f"{reads}; assert not [name for name in sys.modules if name.startswith('pyspark')]"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,7 +11,8 @@ counts = pt.join(auctions, bids).group_by("item_id").agg(n=pt.count())
 from importlib.metadata import PackageNotFoundError, version
 
 from punctuated import streams
-from punctuated.api.engine import configure, register_source
+from punctuated.api import metrics
+from punctuated.api.engine import configure, register_source, warm_up
 from punctuated.api.join import join
 from punctuated.api.joined import Grouped, Joined
 from punctuated.api.stream import SparkStream, Stream, TableStream, stream
@@ -83,6 +84,7 @@ __all__ = [
     "left",
     "max",
     "mean",
+    "metrics",
     "min",
     "register_source",
     "right",
@@ -93,5 +95,6 @@ __all__ = [
     "streams",
     "sum",
     "unique",
+    "warm_up",
     "when",
 ]

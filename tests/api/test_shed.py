@@ -58,6 +58,18 @@ def test_the_share_that_was_kept_is_told() -> None:
     assert joined().kept["probed_left"] == 1
 
 
+def test_metrics_count_what_was_left_out_by_the_time_it_was() -> None:
+    for batches in (1, 4):
+        sheds = joined(pt.shed(rate=8, tuples=40, floor=1, seed=3), batches=batches)
+        metrics = {name: np.array(column) for name, column in sheds.metrics.to_pydict().items()}
+        for side in ("left", "right"):
+            for what, kept in (("unprobed", "probed"), ("unstored", "stored")):
+                left_out, tuples = metrics[f"{what}_{side}"], metrics[f"tuples_{side}"]
+                assert (np.diff(left_out, prepend=0) >= 0).all()
+                assert (np.diff(left_out, prepend=0) <= np.diff(tuples, prepend=0)).all()
+                assert left_out[-1] == round((1 - sheds.kept[f"{kept}_{side}"]) * tuples[-1]) > 0
+
+
 @pytest.mark.parametrize("options", [{"rate": 10}, {"tuples": 50}, {"rate": 12, "tuples": 60, "strategy": "equal"}])
 @pytest.mark.parametrize("batches", [1, 5])
 def test_intervals_hold_the_truth(options: dict[str, Any], batches: int) -> None:

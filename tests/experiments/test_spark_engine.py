@@ -21,7 +21,7 @@ from punctuated.experiments.engine import open_engine
 from punctuated.experiments.race import compared
 from punctuated.experiments.tables_engine import TABLES, prepare
 from punctuated.experiments.trial import Input, Trial, alike, cut, times_us, with_and_without
-from punctuated.join.output.counters import COLUMNS, current_counts
+from punctuated.model.counters import COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,8 +53,8 @@ def counts_after_batches(trial: Trial) -> dict[str, list[int]]:
     driver, rows = prepared.driver(), []
     for left, right in prepared.batches:
         driver.process(left, right)
-        rows.append(current_counts(driver.state, driver.forgotten))
-    return {name: [row[name] for row in rows] for name in COLUMNS[1:]}
+        rows.append(driver.counts())
+    return {name: [row[name] for row in rows] for name in COLUMNS}
 
 
 @pytest.mark.spark
@@ -68,7 +68,7 @@ def test_a_micro_batch_leaves_what_tables_hold_at_that_time(engine: "SparkEngine
     )
     heard: list[float] = []
     found = engine.sample(trial, STEP_US, heard.append)
-    assert {name: found[name] for name in COLUMNS[1:]} == counts_after_batches(trial)
+    assert {name: found[name] for name in COLUMNS} == counts_after_batches(trial)
     at_once = TABLES.sample(trial, STEP_US)  # there a stream is known to be at the time of the other
     assert found["seconds"] == at_once["seconds"] and found["results"] == at_once["results"]
     assert max(abs(ours - theirs) for ours, theirs in zip(found["state"], at_once["state"], strict=True)) <= 3

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.spark.metrics import Call, JoinMetrics, MetricsListener, history
 from spark import crash_query
 
 
@@ -27,17 +26,16 @@ def keep(folder: Path, name: str, table: pa.Table) -> None:
 
 def run_streaming(spark: SparkSession, folder: Path) -> None:
     """Results and groups into file sinks, one by one; what a listener hears, and their progress says."""
-    heard: list[JoinMetrics] = []
+    heard: list[pt.metrics.JoinMetrics] = []
     ended: Queue[str] = Queue()
-    listener = MetricsListener(Call(heard.append, ended.put))
-    spark.streams.addListener(listener)
+    listener = pt.metrics.listen(spark, pt.metrics.Call(heard.append, ended.put))
     joined: Any = crash_query.join_files(spark, folder)
     frames = {"results": joined.results, "groups": joined.group_by("item_id").agg(**crash_query.AGGREGATES)}
-    said: list[JoinMetrics] = []
+    said: list[pt.metrics.JoinMetrics] = []
     for name, frame in frames.items():
         query = crash_query.start(frame, folder, name)
         query.awaitTermination()
-        said += history(query.recentProgress)
+        said += pt.metrics.history(query.recentProgress)
         assert ended.get(timeout=20) == query.id
         keep(folder, name, spark.read.parquet(str(folder / name)).toArrow())
     spark.streams.removeListener(listener)

@@ -18,7 +18,6 @@ import pytest
 
 import punctuated as pt
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.spark.metrics import metrics_of
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time
 from spark.processes import free_port, kill_session, listens
@@ -120,5 +119,7 @@ def test_over_connect_everything_is_as_on_tables(batches: Batches, tmp_path: Pat
 def test_a_progress_asked_for_over_connect_has_input_rows_in_its_sources_alone() -> None:
     observed = {"punctuated": {"buckets": ['{"bucket": 0}']}}
     sources = [{"numInputRows": 3}, {"numInputRows": 4}]
-    found = metrics_of({"id": "q", "batchId": 0, "numInputRows": None, "sources": sources, "observedMetrics": observed})
+    found = pt.metrics.of(
+        {"id": "q", "batchId": 0, "numInputRows": None, "sources": sources, "observedMetrics": observed}
+    )
     assert found is not None and found.input_rows == 7

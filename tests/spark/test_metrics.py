@@ -16,21 +16,12 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
-from punctuated.kernels.layout import FOREVER, NEVER
-from punctuated.spark.metrics import (
-    COUNTERS,
-    Exporter,
-    JoinMetrics,
-    JsonLines,
-    Lines,
-    Log,
-    MetricsListener,
-    Prometheus,
-    history,
-    joins_in,
-    metrics_of,
-    prometheus_text,
-)
+from punctuated.api.metrics import Exporter, JoinMetrics, JsonLines, Lines, Log, Prometheus, history, joins_in, listen
+from punctuated.api.metrics import of as metrics_of
+from punctuated.model.counters import COLUMNS, COUNTERS
+from punctuated.model.eternity import FOREVER, NEVER
+from punctuated.spark.metrics.listener import MetricsListener
+from punctuated.spark.metrics.prometheus import prometheus_text
 from spark.spark_harness import read_files, write_files
 
 AUCTIONS = [
@@ -51,21 +42,16 @@ def declare(auctions: Any, bids: Any) -> Any:
     return pt.join(left, right)
 
 
-def expected() -> list[dict[str, int]]:
-    """The counters of the join over tables, after each batch."""
+def expected() -> list[tuple[dict[str, int], dict[str, int]]]:
+    """The counters and watermarks of the join over tables, after each batch."""
     found = []
     for n in (1, 2, 3):
         joined = declare(AUCTIONS[:n], BIDS[:n])
         driver = joined._new_driver(with_times=False)
         for one, two in joined._batches:
             driver.process(one, two)
-        sides = driver.state.sides
-        counts = {name: int(driver.state.common[name][0]) for name in ("results", "purged", "discarded", "rejected")}
-        counts |= {"punctuations_out": int(driver.state.common["punctuations_out"][0])}
-        for side, name in enumerate(("left", "right")):
-            counts |= {f"state_{name}": int(sides["live"][side]), f"tuples_{name}": int(sides["tuples"][side])}
-            counts |= {f"watermark_{name}": int(sides["watermark"][side])}
-        found.append(counts)
+        left, right = driver.state.sides["watermark"].tolist()
+        found.append((driver.counts(), {"left": left, "right": right}))
     return found
 
 
@@ -105,8 +91,7 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         Prometheus(folder / "m.prom"),
         kept,
     )
-    listener = MetricsListener(*exporters)
-    spark.streams.addListener(listener)
+    listener = listen(spark, *exporters)
     a, b = (
         read_files(spark, write_files(folder / name, tables), tables[0].schema, streaming=True)
         for name, tables in (("a", AUCTIONS), ("b", BIDS))
@@ -137,19 +122,20 @@ def test_sums_over_buckets_equal_the_join_over_tables(ran: Ran) -> None:
     query, _, _ = ran
     found = history(query.recentProgress)
     assert [m.batch_id for m in found] == [0, 1, 2]
-    for m, counts in zip(found, expected(), strict=True):
-        assert {name: getattr(m.total if name in COUNTERS else m, name) for name in counts} == counts
+    for m, (counts, watermarks) in zip(found, expected(), strict=True):
+        assert (m.total, m.watermarks) == (counts, watermarks)
         assert (m.query_name, m.join, m.buckets, m.cache_hits + m.cache_misses) == ("auctions", "", 2, 2)
         assert m.bytes > 0 and m.bytes_written > 0
         assert m.batch_ms >= m.stages_ms["addBatch"] > 0
     assert [m.input_rows for m in found] == [5, 5, 4]
     assert found[0].cache_misses == 2
+    assert found[-1].total.purged and found[-1].total.discarded and found[-1].total.rejected  # not all are zero
 
 
 def test_what_each_batch_did_adds_up_to_the_totals(ran: Ran) -> None:
     query, _, _ = ran
     found = history(query.recentProgress)
-    for name in COUNTERS:
+    for name in COLUMNS:
         assert sum(getattr(m.in_batch, name) for m in found) == getattr(found[-1].total, name)
     assert history(query.recentProgress[1:])[0].in_batch is None
     assert metrics_of(query.lastProgress, found[1]) == found[2]
@@ -205,7 +191,7 @@ def test_prometheus_text_is_well_formed(ran: Ran) -> None:
     found = parsed((folder / "m.prom").read_text(encoding="utf-8"))
     labels = f'query="auctions",query_id="{query.id}",join=""'
     assert found["punctuated_results_total"] == {labels: kept.metrics[-1].total.results}
-    assert found["punctuated_state_tuples"][f'{labels},stream="left"'] == kept.metrics[-1].state_left
+    assert found["punctuated_state_tuples"][f'{labels},stream="left"'] == kept.metrics[-1].total.state_left
     assert found["punctuated_stage_seconds"][f'{labels},stage="addBatch"'] > 0
     assert found["punctuated_active"] == {labels: 0}
     assert [each for each in folder.iterdir() if each.name.endswith("aside")] == []
@@ -213,12 +199,38 @@ def test_prometheus_text_is_well_formed(ran: Ran) -> None:
 
 def test_names_and_ends_of_time_fit_into_prometheus_text(ran: Ran) -> None:
     _, kept, _ = ran
-    odd = replace(kept.metrics[0], query_name='a "b"\\\n', watermark_left=None, watermark_right=FOREVER)
+    odd = replace(kept.metrics[0], query_name='a "b"\\\n', watermarks={"left": None, "right": FOREVER})
     text = prometheus_text([odd, replace(odd, join="A B")], active=[odd.query_id])
     found = parsed(text)
     assert list(found["punctuated_active"].values()) == [1, 1]
     assert set(found["punctuated_watermark_seconds"].values()) == {float("inf")}
     assert 'query="a \\"b\\"\\\\\\n"' in text
+
+
+def test_every_counter_reaches_prometheus_and_the_line() -> None:
+    """What the join shed among them."""
+    numbers = {name: 1000 + place for place, name in enumerate(COLUMNS)}
+    found = metrics_of(progress(0, punctuated=[bucket(0, **numbers)]))
+    assert found is not None
+    samples = {(name, labels): n for name, by in parsed(prometheus_text([found])).items() for labels, n in by.items()}
+    for counter in COUNTERS:
+        assert f"# HELP punctuated_{counter.exported} {counter.what}\n" in prometheus_text([found])
+        for column in counter.columns:
+            stream = f',stream="{column.removeprefix(counter.name + "_")}"' if counter.per_stream else ""
+            where = f'query="",query_id="q",join=""{stream}'
+            assert samples[f"punctuated_{counter.exported}", where] == numbers[column]
+    assert [number for number in numbers.values() if f"{number:,}" not in str(found)] == [
+        numbers[name] for name in ("tuples_left", "tuples_right", "punctuations_left", "punctuations_right")
+    ]
+
+
+def test_a_counter_that_does_not_exist_is_no_zero() -> None:
+    found = metrics_of(progress(0, punctuated=[bucket(0, results=2)]))
+    assert found is not None
+    with pytest.raises(AttributeError, match="no counter 'result'; there are state_left, "):
+        _ = found.total.result
+    with pytest.raises(KeyError):
+        _ = found.total["result"]
 
 
 def test_an_exporter_that_fails_is_logged(caplog: pytest.LogCaptureFixture, ran: Ran) -> None:
@@ -284,5 +296,5 @@ def test_the_watermark_is_the_one_that_all_buckets_have_reached() -> None:
         )
     )
     assert found is not None
-    assert (found.watermark_left, found.watermark_right) == (None, FOREVER)
+    assert found.watermarks == {"left": None, "right": FOREVER}
     assert str(found).endswith("watermarks none, ended")

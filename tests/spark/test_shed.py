@@ -9,7 +9,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.spark.metrics import metrics_of
 from spark.spark_harness import Running, read_files, write_files
 
 SCHEMA = pa.schema([("k", pa.int64()), ("ts", pa.int64()), ("v", pa.float64()), ("last", pa.bool_())])
@@ -56,7 +55,7 @@ def test_the_metrics_tell_what_was_shed(spark: SparkSession, tmp_path: Path) -> 
     query = joined(spark, tmp_path, pt.shed(rate=20, tuples=60, floor=2, seed=5)).results.writeStream.format("noop")
     running = query.option("checkpointLocation", str(tmp_path / "metrics")).trigger(availableNow=True).start()
     running.awaitTermination()
-    last = [each for each in map(metrics_of, running.recentProgress) if each is not None][-1]
+    last = [each for each in map(pt.metrics.of, running.recentProgress) if each is not None][-1]
     assert 0 < last.total.unstored_left < last.total.tuples_left == 1600
     assert last.total.unprobed_left + last.total.unprobed_right > 1600
 

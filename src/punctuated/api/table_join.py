@@ -17,6 +17,7 @@ from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
+from punctuated.model.counters import per_stream
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
@@ -75,14 +76,14 @@ class Join:
 
     @cached_property
     def metrics(self) -> pa.Table:
-        """One row per sampling step: tuples in each state, and totals of everything else so far."""
+        """One row per sampling step: tuples in each state, and totals of everything else so far; the docs list them."""
         return self._run[0].samples.table()
 
     @property
     def kept(self) -> dict[str, float]:
         """Which share of each stream's tuples probed and was stored; all of them, unless the join sheds."""
         shedding = self._run[0].shedding
-        names = [f"{what}_{side}" for side in ("left", "right") for what in ("probed", "stored")]
+        names = [*per_stream("probed"), *per_stream("stored")]
         return dict.fromkeys(names, 1.0) if shedding is None else shedding.kept
 
     @property

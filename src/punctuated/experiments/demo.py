@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import punctuated as pt
 from punctuated.bind.warm_up import compile_once
@@ -35,9 +35,6 @@ from punctuated.experiments.demo_tables import (
 from punctuated.experiments.demo_view import WITH, WITHOUT, Moment, Reading, View, key
 from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.experiments.local_spark import check_java, local_spark
-
-if TYPE_CHECKING:
-    from punctuated.spark.metrics import JoinMetrics
 
 AUCTIONS, BATCHES = 20_000, 40
 
@@ -100,23 +97,21 @@ def on_spark(given: Streams, view: View, log: Path) -> Generator[Measured]:
 
 def _listen(spark: Any, counts: Any, checkpoint: Path, view: View, log: Path) -> Iterator[Measured]:
     """What the query says about itself after each micro-batch, and the groups that came out."""
-    from punctuated.spark.metrics import Call, MetricsListener
-
-    heard: SimpleQueue[JoinMetrics | None] = SimpleQueue()
+    heard: SimpleQueue[pt.metrics.JoinMetrics | None] = SimpleQueue()
     groups: dict[int, tuple[int, tuple[int, int] | None]] = {}
 
     def take(frame: Any, batch: int) -> None:
         table = frame.toArrow()
         groups[batch] = len(table), last_row(table)
 
-    spark.streams.addListener(MetricsListener(Call(heard.put, lambda _: heard.put(None))))
+    pt.metrics.listen(spark, pt.metrics.Call(heard.put, lambda _: heard.put(None)))
     with view.busy("first micro-batch; Spark needs some seconds to warm up"):
         writer = counts.writeStream.foreachBatch(take).option("checkpointLocation", str(checkpoint))
         query = writer.trigger(availableNow=True).start()
         metrics = _next(heard, query)
     while metrics is not None:
         final = sum(n for batch, (n, _) in groups.items() if batch <= metrics.batch_id)
-        yield Measured(metrics.batch_id, _reading(metrics, final), metrics.batch_ms, groups[metrics.batch_id][1])
+        yield Measured(metrics.batch_id, _reading(metrics.total, final), metrics.batch_ms, groups[metrics.batch_id][1])
         metrics = _next(heard, query)
     failure = query.exception()
     if failure is not None:
@@ -125,7 +120,7 @@ def _listen(spark: Any, counts: Any, checkpoint: Path, view: View, log: Path) ->
         raise PunctuatedError(f"the query on Spark failed; what Spark said is in {log}") from failure
 
 
-def _next(heard: "SimpleQueue[JoinMetrics | None]", query: Any) -> "JoinMetrics | None":
+def _next(heard: SimpleQueue[pt.metrics.JoinMetrics | None], query: Any) -> pt.metrics.JoinMetrics | None:
     """The next metrics; None after the query's end, or if its end was not heard of."""
     while True:
         is_active = query.isActive
@@ -136,13 +131,13 @@ def _next(heard: "SimpleQueue[JoinMetrics | None]", query: Any) -> "JoinMetrics 
                 return None
 
 
-def _reading(metrics: "JoinMetrics", final: int) -> Reading:
+def _reading(total: pt.metrics.Counters, final: int) -> Reading:
     return Reading(
-        tuples=metrics.total.tuples_left + metrics.total.tuples_right,
-        results=metrics.total.results,
+        tuples=total.tuples_left + total.tuples_right,
+        results=total.results,
         final=final,
-        auctions_in_state=metrics.state_left,
-        bids_in_state=metrics.state_right,
+        auctions_in_state=total.state_left,
+        bids_in_state=total.state_right,
     )
 
 

@@ -15,7 +15,6 @@ from punctuated.experiments.tables_engine import Prepared, prepare
 from punctuated.experiments.trial import SECOND_US, cut
 from punctuated.join.driver import JoinDriver
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.counters import current_counts
 from punctuated.join.output.views import View as Output
 from punctuated.model.times import to_microseconds
 
@@ -93,7 +92,7 @@ class TableQuery:
         for batches in self._prepared.batches[self._done : batch + 1]:
             self._take(self.driver.process(*batches))
         self._done = max(self._done, batch + 1)
-        counts = current_counts(self.driver.state, self.driver.forgotten)
+        counts = self.driver.counts()
         return Reading(
             tuples=counts["tuples_left"] + counts["tuples_right"],
             results=counts["results"],

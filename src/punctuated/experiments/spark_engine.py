@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -35,8 +35,7 @@ from punctuated.experiments.race import summary
 from punctuated.experiments.series import Series, with_sum
 from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly
 from punctuated.experiments.turns import Turns
-from punctuated.join.output.counters import COLUMNS
-from punctuated.spark.metrics import JoinMetrics, history
+from punctuated.model.counters import COLUMNS
 
 MOST_SAMPLES = 30
 _POLL_S = 0.05
@@ -81,11 +80,11 @@ class SparkEngine:
         start, end = trial.span_us()
         step_us *= _stride((end - start) // step_us)
         n = (end - start) // step_us
-        rows = [_counts(each) for each in self._run(self._feed(trial, step_us, n, start), progress)] if n else []
+        rows = [each.total for each in self._run(self._feed(trial, step_us, n, start), progress)] if n else []
         series: Series = {"seconds": [(i + 1) * step_us / SECOND_US for i in range(n)]}
-        return with_sum(series | {name: [row[name] for row in rows] for name in COLUMNS[1:]})
+        return with_sum(series | {name: [row[name] for row in rows] for name in COLUMNS})
 
-    def _run(self, feed: Feed, progress: Progress | None) -> list[JoinMetrics]:
+    def _run(self, feed: Feed, progress: Progress | None) -> list[pt.metrics.JoinMetrics]:
         """The metrics after each micro-batch."""
         with self._started(feed) as query:
             _watch({"": query}, feed.batches, progress)
@@ -174,9 +173,9 @@ def _raise_failure(query: Any) -> None:
         raise PunctuatedError(f"a query on Spark failed: {str(failure).splitlines()[0]}") from failure
 
 
-def _metrics(query: Any, batches: int) -> list[JoinMetrics]:
+def _metrics(query: Any, batches: int) -> list[pt.metrics.JoinMetrics]:
     """Metrics of every micro-batch; one without objects says nothing, and nothing has changed."""
-    found = history(query.recentProgress)
+    found = pt.metrics.history(query.recentProgress)
     said = {each.batch_id: each for each in found}
     latest, filled = found[0], []
     for number in range(batches):
@@ -185,14 +184,9 @@ def _metrics(query: Any, batches: int) -> list[JoinMetrics]:
     return filled
 
 
-def _timed(seconds: list[float], found: list[JoinMetrics]) -> dict[str, Any]:
+def _timed(seconds: list[float], found: list[pt.metrics.JoinMetrics]) -> dict[str, Any]:
     """The curve starts with what the first micro-batch gave."""
     timed, results = seconds[1:-1], [float(each.total.results) for each in found]
     curve: Series = {"seconds": [0.0, *np.cumsum(timed).tolist()], "results": results[:-1]}
     told = {"results": found[-1].total.results, "batches": len(found), "timed_share": 1 / len(found)}
     return summary(timed, curve) | told
-
-
-def _counts(metrics: JoinMetrics) -> dict[str, int]:
-    """Named as in the metrics of a join over tables."""
-    return {"state_left": metrics.state_left, "state_right": metrics.state_right} | asdict(metrics.total)

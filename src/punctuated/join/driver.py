@@ -6,6 +6,7 @@ what outlives the batch. It knows nothing of engines: the same driver serves a t
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from punctuated.errors import PromiseBroken
@@ -16,7 +17,7 @@ from punctuated.join.intake.take_in import Intake, take_in
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.collector import Collector
 from punctuated.join.output.columns import ResultColumns
-from punctuated.join.output.counters import Samples
+from punctuated.join.output.counters import Samples, current_counts
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.control import HIDDEN, ShedControl
 from punctuated.join.state import fingerprint
@@ -111,7 +112,7 @@ class JoinDriver:
             while at < stop:
                 at = self._run(order, at, stop, intakes)
                 yield from self.collector.take_results()
-            self.samples.take(time, self.state, self.forgotten)
+            self.samples.take(time, int(self.state.sides["newest"].max()), self.counts(inputs, time))
         yield self._finish(order.size)
 
     def end(self) -> BatchResult:
@@ -123,6 +124,14 @@ class JoinDriver:
             everything = Punctuation(known[0], (WILDCARD,) * len(self.spec.streams[side].columns))
             ends.append(StreamBatch(self.schemas[side].empty_table(), punctuations=(everything,)))
         return self.process(*ends)
+
+    def counts(self, inputs: Sequence[lay.Objects] = (), before_us: int | None = None) -> dict[str, int]:
+        """The counters as they stand; amid a batch, the time up to which its `inputs` have been processed is given."""
+        elsewhere = {"punctuations_forgotten": [self.forgotten]}
+        if self.shedding is not None:
+            ahead = [] if before_us is None else [each.status[np.searchsorted(each.ts, before_us) :] for each in inputs]
+            elsewhere |= self.shedding.left_out(ahead, except_of=self.setup.repeated)
+        return current_counts(self.state, elsewhere)
 
     def count_rejected(self, n: int) -> None:
         """Rows were rejected before they came here."""

@@ -1,7 +1,8 @@
 """The one place that says how kernels are compiled and where the machine code is cached.
 
 Numba notices a changed source file but not a changed callee in another file, so the cache directory carries a
-fingerprint of all kernel sources. One directory per user serves every process of a host.
+fingerprint of all kernel sources, and of the constants that they take from elsewhere. One directory per user serves
+every process of a host.
 """
 
 import hashlib
@@ -13,12 +14,14 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from punctuated.model import eternity
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
 def _fingerprint() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in [*sorted(Path(__file__).parent.glob("*.py")), Path(eternity.__file__)]:
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -18,8 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-NEVER = -(2**62)  # before every time
-FOREVER = 2**62  # after every time
+from punctuated.model import eternity
+from punctuated.model.counters import loop_totals
+
+NEVER, FOREVER = eternity.NEVER, eternity.FOREVER  # before and after every time
 NOT_SET = FOREVER + 1  # a time that even the end of a stream does not reach
 UNBOUNDED = 2**61  # a window that only the end of the other stream leaves behind
 NONE = -1  # no node, no value
@@ -84,6 +86,9 @@ UNMATCHED = np.dtype([("ts", "i8"), ("row", "i4"), ("side", "i4")])
 PUNCTUATION = np.dtype([("code", "i8"), ("ts", "i8"), ("reason", "i8")])
 REJECTION = np.dtype([("row", "i4"), ("side", "i2"), ("reason", "i2")])
 
+# What the loop counts, per side and for the join.
+SIDE_TOTALS, TOTALS = loop_totals(of_streams=True), loop_totals(of_streams=False)
+
 SIDE = np.dtype(
     [
         # The clock.
@@ -121,22 +126,8 @@ SIDE = np.dtype(
         ("clustered", "i8"),
         ("tracks_last", "i8"),  # the time of each value's last tuple is needed
         ("policy", "i8"),
-        # Totals.
-        ("tuples", "i8"),
-        ("punctuations", "i8"),
+        *((name, "i8") for name in SIDE_TOTALS),
     ]
-)
-TOTALS = (
-    "results",
-    "unmatched",
-    "punctuations_out",
-    "purged",
-    "invalidated",
-    "evicted",
-    "discarded",
-    "dropped",
-    "rejected",
-    "null_keys",
 )
 COMMON = np.dtype(
     [

@@ -16,7 +16,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from punctuated.bind.warm_up import compile_once
 from punctuated.join.exchange.parcels import batch_time, read_parcels
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.counters import current_counts
+from punctuated.model.counters import per_stream
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
@@ -82,10 +82,8 @@ def _sorted(rows: Iterator[pd.DataFrame]) -> tuple[tuple[list[bytes], list[bytes
 
 def _metrics(bucket: Bucket) -> dict[str, int]:
     driver = bucket.driver
-    counts = current_counts(driver.state, driver.forgotten)
-    watermarks = [int(driver.state.sides["watermark"][side]) for side in (LEFT, RIGHT)]
-    counts |= {} if driver.shedding is None else driver.shedding.left_out
-    return counts | {"bytes": driver.nbytes, "watermark_left": watermarks[0], "watermark_right": watermarks[1]}
+    watermarks = zip(per_stream("watermark"), driver.state.sides["watermark"].tolist(), strict=True)
+    return driver.counts() | dict(watermarks) | {"bytes": driver.nbytes}
 
 
 class Stopwatch:

@@ -1,45 +1,31 @@
 """Metrics: what the statistics gatherer of the paper samples at a fixed step of time (PW-56)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from punctuated.join.state.arrays import JoinState
 from punctuated.kernels import layout as lay
-from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.counters import COLUMNS, COUNTERS, Counter
 
-COLUMNS = (
-    "ts",
-    "state_left",
-    "state_right",
-    "tuples_left",
-    "tuples_right",
-    "punctuations_left",
-    "punctuations_right",
-    "results",
-    "unmatched",
-    "punctuations_out",
-    "purged",
-    "invalidated",
-    "evicted",
-    "discarded",
-    "dropped",
-    "rejected",
-    "null_keys",
-    "punctuations_forgotten",
-)
-_TOTALS = COLUMNS[7:17]
+_FIELDS = {"state": "live"}  # where the loop has another name for it
 
 
-def current_counts(state: JoinState, forgotten: int) -> dict[str, int]:
-    """The counters as they stand; all but the state are totals since the start."""
-    counts = {name: int(state.common[name][0]) for name in _TOTALS}
-    for side, name in ((LEFT, "left"), (RIGHT, "right")):
-        counts[f"state_{name}"] = int(state.sides["live"][side])
-        counts[f"tuples_{name}"] = int(state.sides["tuples"][side])
-        counts[f"punctuations_{name}"] = int(state.sides["punctuations"][side])
-    return counts | {"punctuations_forgotten": forgotten}
+def current_counts(state: JoinState, elsewhere: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    """The counters as they stand, by column; `elsewhere` has those that the loop does not count, zero if missing."""
+    counts: dict[str, int] = {}
+    for counter in COUNTERS:
+        nothing = [0] * len(counter.columns)
+        values = _in_loop(state, counter) if counter.by_loop else elsewhere.get(counter.name, nothing)
+        counts |= zip(counter.columns, values, strict=True)
+    return counts
+
+
+def _in_loop(state: JoinState, counter: Counter) -> list[int]:
+    records = state.sides if counter.per_stream else state.common
+    found: list[int] = records[_FIELDS.get(counter.name, counter.name)].tolist()
+    return found
 
 
 class Samples:
@@ -63,16 +49,15 @@ class Samples:
                 yield position, step
         yield n_objects, None
 
-    def take(self, time: int | None, state: JoinState, forgotten: int) -> None:
+    def take(self, time: int | None, newest: int, counts: Mapping[str, int]) -> None:
         """Record a sample; the one at a batch's end carries the newest time."""
-        newest = int(state.sides["newest"].max())
         if time is None and newest == lay.NEVER:
             return
-        self._rows.append({"ts": newest if time is None else time} | current_counts(state, forgotten))
+        self._rows.append({"ts": newest if time is None else time} | dict(counts))
 
     def table(self) -> pa.Table:
         """One row per sample."""
-        schema = pa.schema([(name, pa.int64()) for name in COLUMNS])
+        schema = pa.schema([(name, pa.int64()) for name in ("ts", *COLUMNS)])
         return pa.Table.from_pylist(self._rows, schema=schema).set_column(
             0, "ts", pa.array([row["ts"] for row in self._rows], pa.timestamp("us", "UTC"))
         )

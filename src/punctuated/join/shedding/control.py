@@ -17,6 +17,7 @@ from punctuated.join.shedding.coins import Pair, Shares, flip_coins
 from punctuated.join.shedding.smoothing import smoothed
 from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
+from punctuated.model.counters import per_stream
 from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import StreamSpec
@@ -98,18 +99,23 @@ class ShedControl:
     def kept(self) -> dict[str, float]:
         """Which share of the tuples has probed, and which was stored."""
         shares: dict[str, float] = {}
-        for side, name in ((LEFT, "left"), (RIGHT, "right")):
-            n = max(1, self.tuples[side])
-            shares |= {f"probed_{name}": self.probing[side] / n, f"stored_{name}": self.stored[side] / n}
+        for name, done in (("probed", self.probing), ("stored", self.stored)):
+            shares |= {each: done[side] / max(1, self.tuples[side]) for side, each in enumerate(per_stream(name))}
         return shares
 
-    @property
-    def left_out(self) -> dict[str, int]:
-        """How many tuples did not probe, and how many were not stored."""
-        counts: dict[str, int] = {}
-        for side, name in ((LEFT, "left"), (RIGHT, "right")):
-            counts[f"unprobed_{name}"] = self.tuples[side] - self.probing[side]
-            counts[f"unstored_{name}"] = self.tuples[side] - self.stored[side]
+    def left_out(self, ahead: Sequence[lay.Bytes] = (), except_of: Side | None = None) -> dict[str, list[int]]:
+        """How many tuples of each stream did not probe, and how many were not stored.
+
+        A batch is shed at its beginning: `ahead` is the status of its tuples that have not been processed yet, and do
+        not count. `except_of` is a side that another bucket counts.
+        """
+        counts: dict[str, list[int]] = {}
+        for name, done, mark in (("unprobed", self.probing, lay.NO_PROBE), ("unstored", self.stored, lay.NO_STORE)):
+            counts[name] = [tuples - n for tuples, n in zip(self.tuples, done, strict=True)]
+            for side, status in enumerate(ahead):
+                counts[name][side] -= int(np.count_nonzero(status & mark))
+            if except_of is not None:
+                counts[name][except_of] = 0
         return counts
 
     def save(self) -> Content:

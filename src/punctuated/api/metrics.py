@@ -1,0 +1,45 @@
+"""What a join on Spark says about itself: known to users as `pt.metrics`. Pyspark is imported only by `listen`.
+
+    listener = pt.metrics.listen(spark, pt.metrics.Lines(), pt.metrics.Prometheus("join.prom"))
+
+`of` and `history` read the progress of a query; `docs/spark.md` lists what is counted.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from punctuated.spark.metrics.exporters import Call, Exporter, JsonLines, Lines, Log
+from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
+from punctuated.spark.metrics.prometheus import Prometheus
+from punctuated.spark.metrics.reading import history, joins_in
+from punctuated.spark.metrics.reading import metrics_of as of
+
+if TYPE_CHECKING:
+    from punctuated.spark.metrics.listener import MetricsListener
+
+__all__ = [
+    "Call",
+    "Counters",
+    "Exporter",
+    "JoinMetrics",
+    "JsonLines",
+    "Lines",
+    "Log",
+    "Prometheus",
+    "history",
+    "joins_in",
+    "listen",
+    "of",
+]
+
+
+def listen(spark: Any, *exporters: Exporter) -> "MetricsListener":
+    """Hand the metrics of every join of a session to exporters from now on; to `Lines` if none is given.
+
+    Returns:
+        The listener, which runs in the driver, or over Connect in the client; `spark.streams.removeListener` ends it.
+    """
+    from punctuated.spark.metrics.listener import MetricsListener
+
+    listener = MetricsListener(*exporters)
+    spark.streams.addListener(listener)
+    return listener

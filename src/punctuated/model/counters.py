@@ -1,0 +1,91 @@
+"""The counters of a join: one table, from which the loop's totals, the metrics and all their exports are derived.
+
+A counter that every stream has for itself has one column per stream: `tuples_left`, `tuples_right`.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from punctuated.model.side import Side
+
+STREAMS = tuple(side.name.lower() for side in Side)
+
+
+def per_stream(name: str) -> tuple[str, ...]:
+    """The columns of what every stream has for itself.
+
+    >>> per_stream("state")
+    ('state_left', 'state_right')
+    """
+    return tuple(f"{name}_{stream}" for stream in STREAMS)
+
+
+class Shown(Enum):
+    """Whether the line of text about a batch tells a counter."""
+
+    ALWAYS = auto()
+    IF_ANY = auto()
+    NEVER = auto()
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Something that a join counts from its start."""
+
+    name: str
+    what: str  # the help text of exports, and what the docs say
+    per_stream: bool = False
+    is_gauge: bool = False  # how many there are now; all others only grow
+    by_loop: bool = True  # kernels count it in their records; all others are counted around them
+    shown: Shown = Shown.IF_ANY
+    exported_as: str | None = None  # where Prometheus needs a clearer name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Its names in metrics."""
+        return per_stream(self.name) if self.per_stream else (self.name,)
+
+    @property
+    def exported(self) -> str:
+        """Its name in Prometheus, where totals say that they are."""
+        return (self.exported_as or self.name) + ("" if self.is_gauge else "_total")
+
+
+COUNTERS = (
+    Counter(
+        "state",
+        "Tuples that are remembered.",
+        per_stream=True,
+        is_gauge=True,
+        shown=Shown.NEVER,  # the line begins with it
+        exported_as="state_tuples",
+    ),
+    Counter("tuples", "Tuples that came in.", per_stream=True, shown=Shown.NEVER),
+    # Those that come to every bucket count once.
+    Counter(
+        "punctuations",
+        "Punctuations that came in; pt.unique() brings none.",
+        per_stream=True,
+        shown=Shown.NEVER,
+        exported_as="punctuations_in",
+    ),
+    Counter("results", "Joined rows.", shown=Shown.ALWAYS),
+    Counter("unmatched", "Unmatched rows of an outer or anti join."),
+    Counter("punctuations_out", "Punctuations of the output.", shown=Shown.ALWAYS),
+    Counter("purged", "Tuples forgotten because of a punctuation.", shown=Shown.ALWAYS),
+    Counter("invalidated", "Tuples forgotten because of a window.", shown=Shown.ALWAYS),
+    Counter("evicted", "Tuples forgotten because of a count window."),
+    Counter("discarded", "Tuples joined and never stored: a punctuation was there first.", shown=Shown.ALWAYS),
+    Counter("dropped", "Tuples not even joined: their value was over in the output."),
+    Counter("rejected", "Rows that were late, ahead, corrupt or broke a promise."),
+    Counter("null_keys", "Tuples without a key."),
+    Counter("unprobed", "Tuples that did not probe, because the join sheds.", per_stream=True, by_loop=False),
+    Counter("unstored", "Tuples that were not stored, because the join sheds.", per_stream=True, by_loop=False),
+    Counter("punctuations_forgotten", "Punctuations beyond the cap of their memory.", by_loop=False),
+)
+COLUMNS = tuple(column for counter in COUNTERS for column in counter.columns)
+
+
+def loop_totals(*, of_streams: bool) -> tuple[str, ...]:
+    """What the loop counts, in the order of the table: once per stream, or once for the join."""
+    return tuple(each.name for each in COUNTERS if each.by_loop and not each.is_gauge and each.per_stream == of_streams)

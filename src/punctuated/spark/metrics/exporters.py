@@ -1,0 +1,75 @@
+"""Where metrics go: a function, standard output, a log, a file of JSON lines; `prometheus` has a file of its own."""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TextIO
+
+from punctuated.spark.metrics.join_metrics import JoinMetrics
+
+LOG = logging.getLogger("punctuated.metrics")
+
+
+class Exporter:
+    """Something that takes metrics: a subclass says what to do with them."""
+
+    def export(self, metrics: JoinMetrics) -> None:
+        """A batch is done."""
+        raise NotImplementedError
+
+    def ended(self, query_id: str) -> None:
+        """A query is over, by itself, stopped or failed."""
+
+
+class Call(Exporter):
+    """Calls a function with the metrics, and another one with the id of a query that is over."""
+
+    def __init__(self, function: Callable[[JoinMetrics], None], ended: Callable[[str], None] | None = None) -> None:
+        self._function, self._ended = function, ended
+
+    def export(self, metrics: JoinMetrics) -> None:
+        """Call the first."""
+        self._function(metrics)
+
+    def ended(self, query_id: str) -> None:
+        """Call the second."""
+        if self._ended is not None:
+            self._ended(query_id)
+
+
+class Lines(Exporter):
+    """One line per batch, to standard output or another file that is open."""
+
+    def __init__(self, file: TextIO | None = None) -> None:
+        self._file = file
+
+    def export(self, metrics: JoinMetrics) -> None:
+        """Print the line."""
+        print(metrics, file=self._file or sys.stdout, flush=True)
+
+
+class Log(Exporter):
+    """One record per batch, through `logging`; the metrics themselves are in its attribute `metrics`."""
+
+    def __init__(self, logger: logging.Logger = LOG, level: int = logging.INFO) -> None:
+        self._logger, self._level = logger, level
+
+    def export(self, metrics: JoinMetrics) -> None:
+        """Log the line."""
+        self._logger.log(self._level, "%s", metrics, extra={"metrics": metrics})
+
+
+class JsonLines(Exporter):
+    """One JSON object per batch and line, at the end of a file; the file may be moved away at any time."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+
+    def export(self, metrics: JoinMetrics) -> None:
+        """Append the line."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(metrics)) + "\n")

@@ -1,0 +1,105 @@
+"""A join after a micro-batch: its counters, named as in the metrics of a join over tables, and what only Spark knows.
+
+Counters run from the start of the query and survive restarts with its state, so what one batch did is the difference to
+an earlier one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from punctuated.model.counters import COLUMNS, COUNTERS, Shown, per_stream
+from punctuated.model.eternity import FOREVER
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Counters(dict[str, int]):
+    """The counters of a join, all buckets together, as attributes too; those that are not given are 0.
+
+    Example:
+        >>> now, earlier = Counters(results=5, state_left=2), Counters(results=3, state_left=4)
+        >>> now.results, (now - earlier).results, (now - earlier).state_left, now.purged
+        (5, 2, -2, 0)
+    """
+
+    def __missing__(self, name: str) -> int:
+        if name in COLUMNS:
+            return 0
+        raise KeyError(name)
+
+    def __getattr__(self, name: str) -> int:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"no counter {name!r}; there are {', '.join(COLUMNS)}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *COLUMNS]
+
+    def __sub__(self, earlier: "Counters") -> "Counters":
+        return Counters({name: self[name] - earlier[name] for name in COLUMNS})
+
+
+@dataclass(frozen=True)
+class JoinMetrics:
+    """A join after a micro-batch."""
+
+    query_id: str
+    query_name: str | None
+    join: str  # the names of its streams if its results go into another join; of the last join, nothing
+    batch_id: int
+    timestamp: str  # when the batch began, as Spark writes it
+    input_rows: int
+    buckets: int
+    bytes: int  # memory of the state
+    bytes_written: int  # to the state store, in this batch
+    cache_hits: int  # buckets that were found in a worker's memory
+    cache_misses: int  # buckets that were read from the state store
+    watermarks: dict[str, int | None]  # by stream, microseconds; None: nothing came yet; FOREVER: it has ended
+    stages_ms: dict[str, int] = field(default_factory=dict)  # Spark's, and the step's; `triggerExecution` is all of it
+    total: Counters = field(default_factory=Counters)
+    in_batch: Counters | None = None  # since the earlier metrics; None if they are not known
+
+    @property
+    def batch_ms(self) -> int:
+        """How long the whole batch took."""
+        return self.stages_ms.get("triggerExecution", 0)
+
+    def __str__(self) -> str:
+        whose = f" of {self.join}" if self.join else ""
+        state = " + ".join(f"{self.total[name]:,}" for name in per_stream("state"))
+        return (
+            f"batch {self.batch_id}{whose}: {self.input_rows:,} rows in {self.batch_ms:,} ms; "
+            f"state {state} tuples, {_size(self.bytes)}, {_size(self.bytes_written)} written; "
+            f"{', '.join([*self._counted(Shown.ALWAYS), *self._counted(Shown.IF_ANY)])}; "
+            f"cache {self.cache_hits} of {self.buckets}; "
+            f"watermarks {', '.join(map(_shown_time, self.watermarks.values()))}"
+        )
+
+    def _counted(self, shown: Shown) -> Iterator[str]:
+        """What the batch did, or all batches so far if that is not known."""
+        done = self.total if self.in_batch is None else self.in_batch
+        sign = "+" if shown is Shown.ALWAYS and self.in_batch is not None else ""
+        for name in (name for counter in COUNTERS if counter.shown is shown for name in counter.columns):
+            if done[name] or shown is Shown.ALWAYS:
+                yield f"{sign}{done[name]:,} {name}"
+
+
+def _size(n: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if n < 1000:
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1000
+    return f"{n:.1f} GB"
+
+
+def _shown_time(watermark: int | None) -> str:
+    if watermark is None:
+        return "none"
+    if watermark >= FOREVER:
+        return "ended"
+    try:
+        return (_EPOCH + timedelta(microseconds=watermark)).isoformat(timespec="milliseconds")
+    except OverflowError:  # times that are mere numbers
+        return f"{watermark} us"

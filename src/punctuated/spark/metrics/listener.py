@@ -1,0 +1,63 @@
+"""A listener that hears of every micro-batch of a session.
+
+Only the public interface of PySpark is used: it works in a classic session and over Spark Connect, where its methods
+run in the client.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from punctuated.spark.metrics.exporters import LOG, Exporter, Lines
+from punctuated.spark.metrics.join_metrics import JoinMetrics
+from punctuated.spark.metrics.reading import joins_in, metrics_of
+
+
+class MetricsListener(StreamingQueryListener):
+    """Hands the metrics of every join of a session to exporters; to `Lines` if none is given.
+
+    `pt.metrics.listen` adds it to a session. An exporter that fails is reported through `logging`; the others and the
+    query go on.
+    """
+
+    def __init__(self, *exporters: Exporter) -> None:
+        self._exporters = exporters or (Lines(),)
+        self._earlier: dict[tuple[str, str], JoinMetrics] = {}
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802, the name is Spark's
+        """Nothing is known yet."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        """A batch is done."""
+        for join in joins_in(event.progress):
+            known = str(event.progress["id"]), join
+            metrics = metrics_of(event.progress, self._earlier.get(known), join)
+            if metrics is not None:
+                self._earlier[known] = metrics
+                for exporter in self._exporters:
+                    with _failures_logged(exporter):
+                        exporter.export(metrics)
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        """Nothing came."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        """A query is over."""
+        for exporter in self._exporters:
+            with _failures_logged(exporter):
+                exporter.ended(str(event.id))
+
+
+@contextmanager
+def _failures_logged(exporter: Exporter) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        LOG.warning("metrics could not be exported by %s", type(exporter).__name__, exc_info=True)

@@ -1,0 +1,114 @@
+"""Reading a query's progress: what its joins said in a micro-batch.
+
+Every bucket reports once per micro-batch; the figures of a batch are their sums. A query that joins the results of a
+join has metrics of each.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from punctuated.model.counters import COLUMNS, STREAMS, per_stream
+from punctuated.model.eternity import FOREVER, NEVER
+from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
+
+OBSERVED = "punctuated"  # the name under which a join observes its metrics
+STEP_STAGES = ("restore", "join", "emit", "save")
+
+
+def metrics_of(
+    progress: Mapping[str, Any] | None, earlier: JoinMetrics | None = None, join: str | None = None
+) -> JoinMetrics | None:
+    """The metrics in a query's progress; None if it has none: it belongs to another query, or no object came.
+
+    Args:
+        progress: `query.lastProgress`, one of `query.recentProgress`, `event.progress` of a listener, or its JSON.
+        earlier: Metrics of an earlier batch of the same query, for `in_batch`.
+        join: Which of several joins is meant, see `joins_in`; by default the last.
+
+    Example:
+        >>> buckets = ['{"bucket": 0, "state_left": 2, "results": 5, "cache_hits": 1}', '{"bucket": 1, "results": 7}']
+        >>> progress = {"id": "q", "batchId": 0, "observedMetrics": {"punctuated": {"buckets": buckets}}}
+        >>> now = metrics_of(progress)
+        >>> now.total.state_left, now.total.results, now.in_batch.results, now.cache_hits, now.cache_misses
+        (2, 12, 12, 1, 1)
+    """
+    found = joins_in(progress)
+    if progress is None or not found or join not in (None, *found):
+        return None
+    join = found[0] if join is None else join
+    buckets = _buckets(progress["observedMetrics"][f"{OBSERVED} {join}".strip()])
+    if not buckets:
+        return None
+    total = Counters({each: _sum(buckets, each) for each in COLUMNS})
+    before = Counters() if progress["batchId"] == 0 else earlier.total if earlier is not None else None
+    hits = _sum(buckets, "cache_hits")
+    return JoinMetrics(
+        query_id=str(progress["id"]),
+        query_name=progress.get("name"),
+        join=join,
+        batch_id=int(progress["batchId"]),
+        timestamp=str(progress.get("timestamp") or ""),
+        input_rows=_input_rows(progress),
+        buckets=len(buckets),
+        bytes=_sum(buckets, "bytes"),
+        bytes_written=_sum(buckets, "bytes_written"),
+        cache_hits=hits,
+        cache_misses=len(buckets) - hits,
+        watermarks=dict(zip(STREAMS, (_watermark(buckets, each) for each in per_stream("watermark")), strict=True)),
+        stages_ms=_stage_times(progress, buckets),
+        total=total,
+        in_batch=None if before is None else total - before,
+    )
+
+
+def _stage_times(progress: Mapping[str, Any], buckets: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Spark's times of a batch, and how long the slowest bucket took for each stage of its step."""
+    stages = {stage: int(ms) for stage, ms in (progress.get("durationMs") or {}).items()}
+    ours = {stage: max(bucket.get(f"{stage}_us", 0) for bucket in buckets) // 1_000 for stage in STEP_STAGES}
+    return stages | {f"step.{stage}": ms for stage, ms in ours.items()}
+
+
+def joins_in(progress: Mapping[str, Any] | None) -> list[str]:
+    """The joins that a progress has metrics of, the last one first."""
+    observed = (progress or {}).get("observedMetrics") or {}
+    return sorted(name.removeprefix(OBSERVED).strip() for name in observed if name.split(" ")[0] == OBSERVED)
+
+
+def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) -> list[JoinMetrics]:
+    """The metrics of consecutive batches, such as `query.recentProgress`; the first may lack `in_batch`."""
+    found: list[JoinMetrics] = []
+    for progress in progresses:
+        metrics = metrics_of(progress, found[-1] if found else None, join)
+        if metrics is not None:
+            found.append(metrics)
+    return found
+
+
+def _buckets(row: Any) -> list[dict[str, int]]:
+    """What each bucket said; the last word counts, for a batch that runs twice says everything twice.
+
+    A progress that is asked for over Spark Connect has the row as `values` and `schema`.
+    """
+    observed = dict(row) if isinstance(row, Mapping) else row.asDict()
+    if "schema" in observed:
+        names = [each["name"] for each in observed["schema"]["fields"]]
+        observed = dict(zip(names, observed["values"], strict=True))
+    said = [json.loads(text) for text in observed["buckets"] or ()]
+    return list({each["bucket"]: each for each in said}.values())
+
+
+def _input_rows(progress: Mapping[str, Any]) -> int:
+    """Rows of all sources; a progress that was asked for, and not sent to a listener, has only theirs."""
+    whole = progress.get("numInputRows")
+    return sum(int(each["numInputRows"]) for each in progress.get("sources") or ()) if whole is None else int(whole)
+
+
+def _sum(buckets: list[dict[str, int]], name: str) -> int:
+    return sum(bucket.get(name, 0) for bucket in buckets)
+
+
+def _watermark(buckets: list[dict[str, int]], name: str) -> int | None:
+    """The one that all buckets have reached."""
+    lowest = min(bucket.get(name, NEVER) for bucket in buckets)
+    return None if lowest <= NEVER else min(lowest, FOREVER)

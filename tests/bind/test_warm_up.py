@@ -1,0 +1,28 @@
+"""A host that is warm has machine code for every kind of join, and says so to those who come later."""
+
+from pathlib import Path
+
+import pytest
+
+import punctuated as pt
+from punctuated.bind import warm_up
+
+
+@pytest.fixture
+def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A host on which nobody has been; the machine code itself is where it always is."""
+    monkeypatch.setattr(warm_up, "CACHE_DIRECTORY", str(tmp_path))
+    warm_up.compile_once.cache_clear()
+    return tmp_path
+
+
+def test_a_host_is_warm_for_joins_with_and_without_structures(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pt.warm_up()
+    assert {each.name.partition(".")[2] for each in cold.glob("*.ready")} == {"ready", "pairs.ready"}
+
+    def refuse(paired: bool) -> None:
+        raise AssertionError(f"compiled again, paired={paired}")
+
+    monkeypatch.setattr(warm_up, "load_kernels", refuse)
+    warm_up.compile_once.cache_clear()  # as another process
+    pt.warm_up()
