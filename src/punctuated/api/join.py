@@ -28,7 +28,7 @@ from punctuated.model.spec import (
 )
 from punctuated.model.window import Duration, parse_duration
 from punctuated.plan.allocation import shed_allocation
-from punctuated.plan.explain import is_unbounded
+from punctuated.plan.bounds import is_unbounded
 from punctuated.plan.optimizer import structure_chooser
 
 if TYPE_CHECKING:

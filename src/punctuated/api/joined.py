@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from punctuated.api.stream import Stream
 from punctuated.api.table_input import cast_schema, key_types, read_batches
@@ -26,8 +25,10 @@ from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import from_microseconds, to_microseconds
 from punctuated.plan.allocation import shed_allocation
-from punctuated.plan.explain import StreamStatistics, explain
-from punctuated.plan.optimizer import describe_candidates, expected, structure_chooser
+from punctuated.plan.explain import explain
+from punctuated.plan.optimizer import describe_candidates, structure_chooser
+from punctuated.plan.statistics import StreamStatistics, expected
+from punctuated.plan.table_statistics import table_statistics
 
 _SAMPLES = 100  # metrics of a table are taken about this often
 
@@ -102,7 +103,7 @@ class Join:
     def explain(self) -> str:
         """The plan, and what to expect of it."""
         where = None if self._where is None else repr(self._where)
-        statistics = [self._statistics(side) for side in Side]
+        statistics = self._statistics
         return explain(self._spec, statistics, where, describe_candidates(self._spec, self._ranged, statistics))
 
     @property
@@ -143,7 +144,7 @@ class Join:
 
     def _best_structures(self) -> str:
         """To begin with: tables are known before they run."""
-        seen = expected(self._spec, [self._statistics(side) for side in Side])
+        seen = expected(self._spec, self._statistics)
         return structure_chooser(self._spec, self._ranged).candidates(seen)[0].pair
 
     @cached_property
@@ -204,19 +205,9 @@ class Join:
         found = np.concatenate(times)
         return (int(found.min()), int(found.max())) if found.size else None
 
-    def _statistics(self, side: Side) -> StreamStatistics:
-        batches = [pair[side] for pair in self._batches]
-        spec = self._spec.streams[side]
-        rows = pa.concat_tables([batch.rows for batch in batches])
-        keys = rows.select(list(spec.key))
-        distinct = len(keys.group_by(list(spec.key)).aggregate([])) if len(rows) and spec.key else 0
-        said = sum(len(batch.punctuations) + sum(len(ending.keys) for ending in batch.endings) for batch in batches)
-        if spec.flag is not None:
-            said += pc.sum(rows[spec.flag], min_count=0).as_py()
-        said += len(rows) if spec.unique else distinct if spec.clustered else 0
-        bounds = self._bounds(side)
-        seconds = (bounds[1] - bounds[0]) / 1e6 if bounds is not None else 0.0
-        return StreamStatistics(len(rows), seconds, distinct, int(said))
+    @cached_property
+    def _statistics(self) -> tuple[StreamStatistics, StreamStatistics]:
+        return table_statistics(self._spec, self._batches, self._types)
 
 
 def _labelled(kind: str, table: pa.Table, ts: pa.Array) -> pa.Table:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from punctuated.experiments import plot
+from punctuated.experiments.calibration.timed_join import TimedJoin
 from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, report
 from punctuated.experiments.tables_engine import TABLES
 from punctuated.plan import cost
-from punctuated.plan.cost.timed_join import TimedJoin
 
 WINDOW = 5000
 SIZES = (2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 100)

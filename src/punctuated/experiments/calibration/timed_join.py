@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow as pa
 
-from punctuated.join.tactics.pairing import served_predicate
+from punctuated.join.tactics.pairing import check_structures, served_predicate
 from punctuated.join.tactics.timed_driver import TimedDriver
 from punctuated.kernels.layout import NO_PROBE, NO_STORE
-from punctuated.model.algorithm import pair
+from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.predicate import band
 from punctuated.model.side import RIGHT
@@ -27,7 +27,7 @@ class TimedJoin:
 
     def __init__(
         self,
-        structures: str,
+        structures: str | None,
         window: int,
         *,
         predicate: str = "=",
@@ -35,7 +35,7 @@ class TimedJoin:
         bucket_size: int = BUCKET_SIZE,
         node_size: int = NODE_SIZE,
     ) -> None:
-        """`matches` is the expected number of them in a search."""
+        """Without structures there is an index of values; `matches` is the expected number of them in a search."""
         equal = predicate == "="
         self._values = max(1, round(window / matches)) if equal else _VALUES
         reach = round(_VALUES * matches / window / 2)
@@ -50,9 +50,11 @@ class TimedJoin:
             )
             for name in ("left", "right")
         )
-        spec = JoinSpec((left, right), algorithm=pair(structures), bucket_size=bucket_size, node_size=node_size)
+        algorithm = PWJOIN if structures is None else pair(structures)
+        spec = JoinSpec((left, right), algorithm=algorithm, bucket_size=bucket_size, node_size=node_size)
         schemas = _SCHEMA, _SCHEMA
         ranged, _ = served_predicate(spec, where, schemas)
+        check_structures(spec, ranged)
         self._driver = TimedDriver(spec, schemas, [pa.int64()] if equal else [], ranged=ranged)
         self._driver.discard_output()
         self._rng, self._now = np.random.default_rng(window), 0
