@@ -57,9 +57,7 @@ def test_where_as_many_values_end_as_come_nothing_is_known_of_their_lifetimes() 
         assert size.tuples == (1500, 2000) and size.lifetimes_s == (None, None)
 
 
-@given(
-    st.floats(0, 1e3), st.floats(1, 1e4), st.floats(0, 1e3), st.floats(0, 1e4), st.none() | st.integers(0, 10**9)
-)
+@given(st.floats(0, 1e3), st.floats(1, 1e4), st.floats(0, 1e3), st.floats(0, 1e4), st.none() | st.integers(0, 10**9))
 def test_no_state_is_planned_beyond_its_window(
     rate: float, values: float, ended: float, seconds: float, lifetime: int | None
 ) -> None:

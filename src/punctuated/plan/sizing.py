@@ -180,9 +180,7 @@ def _waits_for(lifetime_s: float | None, ended_per_s: float, elapsed_s: float, v
         return FOR_THE_WINDOW
     if lifetime_s is not None:
         return Waits(lifetime_s, ended=min(1.0, ended_per_s * elapsed_s / values) if values else 1.0)
-    # Values come and go: as many as are open now will be ended in their mean lifetime (Little's law).
-    still_open = values - ended_per_s * elapsed_s
-    return Waits(still_open / ended_per_s, ended=1.0) if still_open > 0 else FOR_THE_WINDOW
+    return Waits.counted(values, ended_per_s, elapsed_s)
 
 
 def _lifetime(waits: Waits) -> float | None:

@@ -36,6 +36,21 @@ class Waits:
     ended: float = 0.0
     over: float = 0.0
 
+    @staticmethod
+    def counted(values: float, ended_per_s: float, elapsed_s: float) -> "Waits":
+        """What counts tell: so many values came within this time, and so many of them are ended in a second.
+
+        Those that came and were not ended are open, and as many as are open now will end in their mean lifetime
+        (Little's law). Where as many end as come, nothing is known, and tuples are taken to wait for their windows.
+
+        >>> Waits.counted(values=350, ended_per_s=1, elapsed_s=300)
+        Waits(mean_s=50.0, ended=1.0, over=0.0)
+        """
+        still_open = values - ended_per_s * elapsed_s
+        if ended_per_s <= 0 or still_open <= 0:
+            return FOR_THE_WINDOW
+        return Waits(still_open / ended_per_s, ended=1.0)
+
     def stored_s(self, window_s: float) -> float:
         """Mean seconds for which a tuple is stored, if its window is so long.
 
