@@ -71,7 +71,7 @@ def test_swapping_the_joins_fails_the_claims_of_figures_11_and_12() -> None:
 
 
 def test_plans_by_equation_one_or_by_the_window_alone_fail_the_claims() -> None:
-    points = EXPERIMENTS["planned_state"].run(scale=0.3)["points"]
+    points = EXPERIMENTS["planned_state"].run(scale=0.5)["points"]
     assert failing(planned_state._checks(points)) == []
     for other in ("eq1", "bound"):
         assert len(failing(planned_state._checks([point | {"waits": point[other]} for point in points]))) >= 1

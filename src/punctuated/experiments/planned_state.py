@@ -7,9 +7,9 @@ the whole run. `eq1`: Eq. (1) of the PWJoin paper, from the same counts.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 import punctuated as pt
@@ -114,7 +114,7 @@ def _checks(points: Sequence[Point]) -> list[dict[str, Any]]:
         ),
         check(
             "By counts alone, a plan is on the safe side, and nearer to the state than what the window holds",
-            bool(counts) and min(counts) >= LEAST and np.median(counts) < np.median(bounds),
+            bool(counts) and min(counts) >= LEAST and median(counts) < median(bounds),
             f"{_span(counts)}; the window's {_span(bounds)}",
         ),
         check(
@@ -138,7 +138,7 @@ def _span(ratios: Sequence[float]) -> str:
     """The range of what was predicted over what was measured."""
     if not ratios:
         return "nothing was stored"
-    return f"between {min(ratios):.0%} and {max(ratios):.0%} of the measured state, median {np.median(ratios):.0%}"
+    return f"between {min(ratios):.0%} and {max(ratios):.0%} of the measured state, median {median(ratios):.0%}"
 
 
 _PANELS = {"waits": "by waits", "counts": "by counts alone", "eq1": "by Eq. (1)"}
@@ -175,4 +175,4 @@ def draw(result: Result, path: Path) -> None:
         plot.legend_below(axes, 3)
 
 
-EXPERIMENT = Experiment("planned_state", "Planned and measured state", "not in a paper", run, draw)
+EXPERIMENT = Experiment("planned_state", "Planned and measured state", "what plans go by", run, draw)
