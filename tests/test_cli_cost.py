@@ -131,12 +131,21 @@ def test_plan_as_json() -> None:
     options = ["--left-window", "15 s", "--right-window", "10 s", "--left-punctuations", "1.5"]
     more = ["--right-punctuations", "5", "--tuple-bytes", "100", "--cores", "4", "--throughput", "150"]
     size = json.loads(cost_command("plan", *PLAN, *options, *more, "--json").stdout)
-    assert size["tuples"] == [750, 1850]
-    assert size["tuple_bytes"] == [75_000, 185_000]
+    assert size["lifetimes_s"] == [15, 185]
+    assert size["tuples"] == [pytest.approx(948.2, abs=0.1), pytest.approx(1946.9, abs=0.1)]
+    assert size["tuple_bytes"] == [100 * tuples for tuples in size["tuples"]]
     assert size["punctuations"] == 97.5
-    assert size["memory_bytes"] == 260_000 + 97.5 * 56
+    assert size["memory_bytes"] == sum(size["tuple_bytes"]) + 97.5 * 56
     assert size["results_per_s"] == pytest.approx(500_000 / 300)
     assert (size["cpu_s"], size["cores_needed"], size["load"], size["buckets"]) == (2, 2, 0.5, 2)
+
+
+def test_plan_takes_lifetimes() -> None:
+    options = ["--left-window", "1 hour", "--right-window", "1 hour", "--left-punctuations", "1"]
+    lifetimes = ["--right-punctuations", "1", "--left-lifetime", "3 s", "--right-lifetime", "0 s"]
+    outcome = cost_command("plan", *PLAN, *options, *lifetimes)
+    assert len(lines_with(outcome, "left", "3,600 s", "3 s", "300")) == 1
+    assert len(lines_with(outcome, "right", "3,600 s", "0 s", " 0 ")) == 1
 
 
 def test_plan_as_tables() -> None:

@@ -13,7 +13,7 @@ from punctuated.cli_output import AsJson, print_json
 from punctuated.plan import cost
 
 if TYPE_CHECKING:
-    from punctuated.plan.cost.calibration import Calibration
+    from punctuated.experiments.calibration.calibration import Calibration
 
 
 def calibrate_machine(
@@ -33,11 +33,12 @@ def calibrate_machine(
         return
     Console().print(_weights_table(calibration))
     Console().print(_fitted_table(calibration.weights))
+    typer.echo(_index_line(calibration.weights))
     typer.echo(str(path))
 
 
 def _calibrate(*, quiet: bool) -> "Calibration":
-    from punctuated.plan.cost.calibration import calibrate  # compiles kernels
+    from punctuated.experiments.calibration.calibration import calibrate  # compiles kernels
 
     if quiet:
         return calibrate()
@@ -83,3 +84,12 @@ def _fitted_table(weights: cost.Weights) -> Table:
             numbers = (each.P, each.search, each.doubling, each.match or 0.0, each.I, each.update)
             table.add_row(letter, predicate, *(f"{number:.1e}" if number else "" for number in numbers))
     return table
+
+
+def _index_line(weights: cost.Weights) -> str:
+    index = weights.value_index
+    assert index is not None  # it was measured
+    return (
+        f"index of values: {index.arrival:.1e} a tuple, {index.new_value:.1e} more if its value is new, "
+        f"{index.match:.1e} a match"
+    )

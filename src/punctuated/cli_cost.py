@@ -115,6 +115,16 @@ def show_plan(
     right_window: Annotated[str | None, typer.Option(help='Such as "1 hour".', show_default="none")] = None,
     left_punctuations: Annotated[float, typer.Option(help="Punctuations per second of the left stream.")] = 0,
     right_punctuations: Annotated[float, typer.Option(help="Punctuations per second of the right stream.")] = 0,
+    left_lifetime: Annotated[
+        str | None,
+        typer.Option(
+            help="How long a left tuple waits on average until the right stream ends its value.",
+            show_default="by values and punctuations",
+        ),
+    ] = None,
+    right_lifetime: Annotated[
+        str | None, typer.Option(help="The same of a right tuple.", show_default="by values and punctuations")
+    ] = None,
     elapsed: Annotated[
         str | None, typer.Option(help="Time since the start, over which values are counted.", show_default="a window")
     ] = None,
@@ -141,6 +151,7 @@ def show_plan(
         windows=windows,
         distinct_values=(left_values, right_values),
         punctuation_rates=(left_punctuations, right_punctuations),
+        lifetimes=(left_lifetime, right_lifetime),
         elapsed=elapsed,
         selectivity=selectivity,
         tuple_bytes=tuple_bytes,
@@ -185,14 +196,19 @@ def _number(number: float) -> str:
 
 def _streams_table(rates: Two, windows: tuple[str | None, str | None], size: QuerySize) -> Table:
     table = Table("stream")
-    for title in ("tuples per second", "window", "tuples in state", "memory"):
+    for title in ("tuples per second", "window", "lifetime", "tuples in state", "memory"):
         table.add_column(title, justify="right")
-    for name, rate, window, tuples, held in zip(
-        ("left", "right"), rates, windows, size.tuples, size.tuple_bytes, strict=True
-    ):
-        shown = "none" if window is None else f"{parse_duration(window) / 1e6:,g} s"
-        table.add_row(name, f"{rate:,g}", shown, f"{tuples:,.0f}", show_size(int(held)))
+    for side, name in enumerate(("left", "right")):
+        window, lifetime_s = windows[side], size.lifetimes_s[side]
+        spans = (None if window is None else parse_duration(window) / 1e6), lifetime_s
+        shown = ("none" if each is None else _span(each) for each in spans)
+        tuples, held = f"{size.tuples[side]:,.0f}", show_size(int(size.tuple_bytes[side]))
+        table.add_row(name, f"{rates[side]:,g}", *shown, tuples, held)
     return table
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds >= 1000 else f"{seconds:.3g} s"
 
 
 def _totals_table(size: QuerySize) -> Table:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.experiments import EXPERIMENTS, fig08_memory, fig11_punctuations, fig12_one_sided
+from punctuated.experiments import EXPERIMENTS, fig08_memory, fig11_punctuations, fig12_one_sided, planned_state
 from punctuated.experiments.experiment import Experiment
 from punctuated.experiments.fig07_best_case import synchronized
 from punctuated.experiments.race import ratio
@@ -17,7 +17,14 @@ from punctuated.experiments.series import mean_after
 from punctuated.experiments.tables_engine import TABLES
 from punctuated.experiments.trial import alike, cut, times_us, with_and_without
 
-DETERMINISTIC = ("fig07_best_case", "fig08_memory", "fig11_punctuations", "fig12_one_sided", "eq01_state")
+DETERMINISTIC = (
+    "fig07_best_case",
+    "fig08_memory",
+    "fig11_punctuations",
+    "fig12_one_sided",
+    "eq01_state",
+    "planned_state",
+)
 PNG = b"\x89PNG\r\n"
 
 each_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
@@ -61,6 +68,15 @@ def test_swapping_the_joins_fails_the_claims_of_figures_11_and_12() -> None:
         runs = EXPERIMENTS[name].run(scale=0.2)["runs"]
         assert failing(figure._checks(runs)) == []
         assert len(failing(figure._checks({"PWJoin": runs["PJoin"], "PJoin": runs["PWJoin"]}))) >= 2
+
+
+def test_plans_by_equation_one_or_by_the_window_alone_fail_the_claims() -> None:
+    points = EXPERIMENTS["planned_state"].run(scale=0.5)["points"]
+    assert failing(planned_state._checks(points)) == []
+    for other in ("eq1", "bound"):
+        assert len(failing(planned_state._checks([point | {"waits": point[other]} for point in points]))) >= 1
+    too_low = [point | {"counts": 0.5 * point["measured"], "eq1": point["measured"]} for point in points]
+    assert len(failing(planned_state._checks(too_low))) == 2
 
 
 @pytest.mark.parametrize("name", DETERMINISTIC)

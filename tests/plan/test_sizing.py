@@ -25,11 +25,54 @@ def sized(**changes: Any) -> QuerySize:
     return size_query(**(BASE | changes))
 
 
-def test_state_is_that_of_the_memory_model() -> None:
-    """PW-50: 100 * 15 * (1 - 5 * 15 / 150) and 200 * 10 * (1 - 1.5 * 15 / 300)."""
+def test_state_is_what_windows_hold_less_what_punctuations_remove() -> None:
+    """75 of 150 values are ended in 15 s, 5 a second: those open are so for 15 s; 277.5 of 300, 1.5 a second: 185 s."""
     size = sized()
-    assert size.tuples == pytest.approx((750, 1850))
-    assert size.tuple_bytes == pytest.approx((75_000, 92_500))
+    assert size.lifetimes_s == pytest.approx((15, 185))
+    assert size.tuples == pytest.approx((100 * 15 * (1 - math.exp(-1)), 200 * 185 * (1 - math.exp(-10 / 185))))
+    assert size.tuple_bytes == pytest.approx((size.tuples[0] * 100, size.tuples[1] * 50))
+
+
+def test_a_lifetime_that_is_known_counts() -> None:
+    """10 auctions open and close in a second, each after 5 minutes; no bid is ever stored."""
+    size = size_query(
+        rates=(10, 90),
+        windows=("12 hours", None),
+        distinct_values=(432_000, 432_000),
+        punctuation_rates=(10, 10),
+        lifetimes=("5 minutes", 0),
+        elapsed="12 hours",
+    )
+    assert size.tuples == pytest.approx((3000, 0)) and size.lifetimes_s == (300, 0)
+
+
+def test_values_that_are_never_ended_wait_for_their_window() -> None:
+    size = sized(lifetimes=("3 s", None))  # half of the values are ended in 15 s
+    assert size.tuples[0] == pytest.approx(100 * (0.5 * 3 * (1 - math.exp(-5)) + 0.5 * 15))
+
+
+def test_where_as_many_values_end_as_come_nothing_is_known_of_their_lifetimes() -> None:
+    for punctuation_rates in ((30, 10), (100, 100)):
+        size = sized(punctuation_rates=punctuation_rates)
+        assert size.tuples == (1500, 2000) and size.lifetimes_s == (None, None)
+
+
+@given(st.floats(0, 1e3), st.floats(1, 1e4), st.floats(0, 1e3), st.floats(0, 1e4), st.none() | st.integers(0, 10**9))
+def test_no_state_is_planned_beyond_its_window(
+    rate: float, values: float, ended: float, seconds: float, lifetime: int | None
+) -> None:
+    window = round(seconds * 1e6)
+    given_lifetime = None if ended == 0 else lifetime
+    size = size_query(
+        rates=(rate, rate),
+        windows=(window, window),
+        distinct_values=(values, values),
+        punctuation_rates=(ended, ended),
+        lifetimes=(given_lifetime, None),
+        throughput=1e5,
+    )
+    for tuples in size.tuples:
+        assert 0 <= tuples <= rate * window / 1e6 * (1 + 1e-9)
 
 
 def test_without_punctuations_windows_are_full() -> None:
@@ -79,7 +122,7 @@ def test_punctuations_are_remembered_up_to_the_cap_of_every_bucket() -> None:
     few = sized()
     assert few.punctuations == pytest.approx(6.5 * 15)
     assert few.punctuation_bytes == pytest.approx(6.5 * 15 * 56)
-    assert few.memory_bytes == pytest.approx(75_000 + 92_500 + 6.5 * 15 * 56)
+    assert few.memory_bytes == pytest.approx(sum(few.tuple_bytes) + 6.5 * 15 * 56)
     capped = sized(max_punctuations=10)
     assert (capped.buckets, capped.punctuations) == (1, 10)
     spread = sized(max_punctuations=10, throughput=100)  # three cores, so four buckets
@@ -87,7 +130,7 @@ def test_punctuations_are_remembered_up_to_the_cap_of_every_bucket() -> None:
 
 
 def test_buckets_are_the_fewest_that_fit() -> None:
-    """170,000 bytes of state in all, and punctuations."""
+    """192,000 bytes of state in all, and punctuations."""
     assert sized(bucket_memory="1 MiB").buckets == 1
     assert sized(bucket_memory=100_000).buckets == 2
     assert sized(bucket_memory=80_000).buckets == 4
@@ -110,7 +153,8 @@ def test_millions_of_tuples_per_second() -> None:
         punctuation_rates=(0, 100_000),
         bucket_memory="4 GiB",
     )
-    assert size.tuples == pytest.approx((5e6 * 3600 * (1 - 0.36), 5e6 * 600))
+    # 640 of 1,000 million values are open after an hour, and 100,000 end in a second.
+    assert size.tuples == pytest.approx((5e6 * 6400 * (1 - math.exp(-3600 / 6400)), 5e6 * 600))
     assert size.bucket_bytes <= 4 << 30 < 2 * size.bucket_bytes
 
 
@@ -140,6 +184,9 @@ BAD_INPUT: list[tuple[Callable[[], object], str]] = [
     (lambda: sized(windows=("1 hour", None)), "give elapsed, "),
     (lambda: sized(distinct_values=(0, 5)), "distinct_left=0"),
     (lambda: sized(punctuation_rates=(0, -5)), "punctuation_rates[1]=-5"),
+    (lambda: sized(lifetimes=("-1 s", None)), "lifetimes=-1"),
+    (lambda: sized(lifetimes=("1 s",)), "lifetimes=('1 s',): give two"),
+    (lambda: sized(lifetimes=(None, "1 s"), punctuation_rates=(0, 5)), "give its punctuation rate"),
     (lambda: sized(tuple_bytes=-5), "tuple_bytes=-5"),
     (lambda: sized(max_punctuations=0), "max_punctuations=0"),
     (lambda: sized(cores=0), "cores=0"),

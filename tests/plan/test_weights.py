@@ -1,13 +1,18 @@
-"""Weights on disk: they come back as they were saved, and a bad file is named."""
+"""Weights: what the model makes of them; they come back from disk as they were saved, and a bad file is named."""
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from punctuated.errors import CostError
 from punctuated.plan import cost
+from punctuated.plan.cost.machine import REFERENCE_WEIGHTS, machine_weights
 
 OURS = cost.Weights(
     N=cost.Weight(P=1e-7, I=2e-7),
@@ -115,3 +120,141 @@ def test_a_weight_is_above_zero(value: float) -> None:
 def test_unknown_structures_have_no_weights() -> None:
     with pytest.raises(CostError, match="no structure is called 'of'"):
         cost.KANG_WEIGHTS.of("of")
+
+
+# The model with what the paper does not have
+
+PLAIN = cost.Weight(P=1e-6, I=2e-6)
+FULL = replace(PLAIN, search=1e-5, update=1e-4, match=1e-3, doubling=1e-2)
+
+
+def weights_of(weight: cost.Weight, **more: float) -> cost.Weights:
+    return cost.Weights(weight, weight, weight, weight, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("structure", "NHBT")
+def test_fixed_costs_come_on_top(structure: str) -> None:
+    plain, full = weights_of(PLAIN), weights_of(FULL)
+    without, beyond, with_matches = (
+        cost.one_way_cost(structure, probe_rate=3, update_rate=5, window=1000, weights=each, matches=matches)
+        for each, matches in ((plain, 0), (full, 0), (full, 7))
+    )
+    assert beyond - without == pytest.approx(3 * (1e-5 + 1e-2 * math.log2(1000)) + 5 * 2 * 1e-4)
+    assert with_matches - beyond == pytest.approx(3 * 7 * 1e-3)
+
+
+def test_a_match_without_a_cost_of_its_own_is_a_tuple_touched_in_a_tree() -> None:
+    plain = weights_of(PLAIN)
+    added = {each: cost.probe_cost(each, 1000, weights=plain, matches=7) for each in "NHBT"}
+    added = {each: found - cost.probe_cost(each, 1000, weights=plain) for each, found in added.items()}
+    assert added == pytest.approx({"N": 0, "H": 0, "B": 7e-6, "T": 7e-6})
+
+
+def test_the_loop_costs_each_tuple_once() -> None:
+    with_loop = weights_of(PLAIN, loop=1e-3)
+    costs = [
+        cost.unit_time_cost("TN", windows=(10, 20), rates=(3, 5), weights=each)
+        for each in (weights_of(PLAIN), with_loop)
+    ]
+    assert costs[1] - costs[0] == pytest.approx(8e-3)
+
+
+def test_ranges_have_weights_of_their_own() -> None:
+    dear = weights_of(replace(PLAIN, P=1.0))
+    weights = replace(weights_of(PLAIN), by_range=dear)
+    assert weights.serving("=") is weights and weights.serving("band") is weights.serving("<") is dear
+    assert cost.KANG_WEIGHTS.serving("band") is cost.KANG_WEIGHTS
+    cheapest = [
+        cost.candidates(windows=(10, 10), rates=(1, 1), predicate=each, weights=weights)[0].cost
+        for each in ("=", "band")
+    ]
+    assert cheapest[1] > 1 > cheapest[0]
+
+
+def test_everything_is_saved(settings_folder: Path) -> None:
+    weights = replace(
+        weights_of(FULL, loop=1e-3),
+        ceilings=False,
+        by_range=weights_of(PLAIN),
+        value_index=cost.ValueIndexWeight(1e-6, 0, 3e-7),
+    )
+    assert cost.load_weights(cost.save_weights(weights)) == weights
+    content = cost.weights_content(cost.KANG_WEIGHTS)
+    assert content.keys() == set("NHBT") and content["B"] == {"P": 2.6e-4, "I": 2.6e-4}
+
+
+costs = st.floats(0, 1e3)
+above_zero = st.floats(1e-12, 1e3)
+weight = st.builds(
+    cost.Weight,
+    P=above_zero,
+    I=above_zero,
+    search=costs,
+    update=costs,
+    match=st.none() | st.just(0.0) | costs,
+    doubling=costs,
+)
+weights_found = st.builds(
+    cost.Weights,
+    weight,
+    weight,
+    weight,
+    weight,
+    loop=costs,
+    ceilings=st.booleans(),
+    value_index=st.none() | st.builds(cost.ValueIndexWeight, above_zero, costs, costs),
+)
+
+
+@given(weights_found, st.none() | weights_found)
+def test_whatever_was_measured_comes_back_equal(found: cost.Weights, by_range: cost.Weights | None) -> None:
+    """A match that costs nothing is not one whose cost is unknown."""
+    weights = replace(found, by_range=by_range)
+    with TemporaryDirectory() as folder:
+        assert cost.load_weights(cost.save_weights(weights, f"{folder}/weights.json")) == weights
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"loop": -1}, "loop=-1"),
+        ({"ceilings": 3}, "ceilings=3"),
+        ({"by_range": {}}, "by_range needs the keys N, H, B, T"),
+        ({"H": {"P": 1, "I": 1, "search": "dear"}}, "search='dear'"),
+        ({"H": {"P": 1, "I": 1, "match": -2}}, "match=-2"),
+        ({"value_index": {"arrival": 1}}, "value_index needs the keys arrival, new_value, match, and no others)"),
+        ({"value_index": {"arrival": 0, "new_value": 1, "match": 1}}, "arrival=0"),
+    ],
+)
+def test_a_malformed_addition_is_named(more: dict[str, object], words: str, settings_folder: Path) -> None:
+    path = cost.save_weights(cost.KANG_WEIGHTS)
+    path.write_text(json.dumps(cost.weights_content(cost.KANG_WEIGHTS) | more))
+    with pytest.raises(CostError, match="does not hold weights") as refusal:
+        cost.load_weights()
+    assert words in str(refusal.value)
+
+
+# Where weights come from
+
+
+def test_machine_weights_are_the_saved_ones_or_else_the_reference(settings_folder: Path) -> None:
+    assert machine_weights() == REFERENCE_WEIGHTS
+    cost.save_weights(REFERENCE_WEIGHTS)
+    assert machine_weights() == REFERENCE_WEIGHTS
+    cost.save_weights(replace(OURS, value_index=cost.ValueIndexWeight(1, 2, 3)))
+    assert machine_weights().value_index == cost.ValueIndexWeight(1, 2, 3)
+
+
+def test_the_reference_fills_in_what_an_older_file_does_not_have(settings_folder: Path) -> None:
+    cost.save_weights(OURS)
+    assert "value_index" not in cost.weights_path().read_text()
+    assert machine_weights() == replace(OURS, value_index=REFERENCE_WEIGHTS.value_index)
+
+
+def test_the_reference_prefers_what_was_measured_to_be_best() -> None:
+    assert cost.best(windows=(5000, 5000), rates=(500, 500), weights=REFERENCE_WEIGHTS) == "HH"
+    assert cost.best(windows=(5000, 5000), rates=(1, 999), weights=REFERENCE_WEIGHTS) == "HN"
+    assert set(cost.best(windows=(5000, 5000), rates=(500, 500), predicate="band", weights=REFERENCE_WEIGHTS)) <= set(
+        "BT"
+    )
+    assert cost.best(windows=(5000, 5000), rates=(1, 999), predicate="band", weights=REFERENCE_WEIGHTS)[1] == "N"

@@ -7,7 +7,6 @@ from itertools import zip_longest
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from punctuated.api.stream import TableStream
 from punctuated.bind.bound_join import BoundJoin
@@ -21,8 +20,10 @@ from punctuated.model.counters import per_stream
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
-from punctuated.plan.explain import StreamStatistics, explain
-from punctuated.plan.optimizer import describe_candidates, expected
+from punctuated.plan.explain import explain
+from punctuated.plan.optimizer import describe_candidates
+from punctuated.plan.statistics import expected
+from punctuated.plan.table_statistics import table_statistics
 
 _SAMPLES = 100  # metrics of a table are taken about this often
 
@@ -95,7 +96,7 @@ class Join:
         """The plan, and what to expect of it."""
         bound = self.bound
         where = None if bound.where is None else repr(bound.where)
-        statistics = [self._statistics(bound.spec, side) for side in Side]
+        statistics = table_statistics(bound.spec, self.batches, bound.key_types)
         return explain(bound.spec, statistics, where, describe_candidates(bound.spec, bound.ranged, statistics))
 
     def group_by(self, *columns: str) -> "TableGrouping":
@@ -134,7 +135,7 @@ class Join:
         return self._for_estimates
 
     def _default_step(self) -> int | None:
-        known = [bounds for bounds in (self._bounds(self.spec, side) for side in Side) if bounds is not None]
+        known = [bounds for bounds in map(self._bounds, Side) if bounds is not None]
         if not known:
             return None
         return max(1, (max(last for _, last in known) - min(first for first, _ in known)) // _SAMPLES)
@@ -144,27 +145,14 @@ class Join:
     def _with_best_structures(self, bound: BoundJoin) -> BoundJoin:
         """To begin with: tables are known before they run."""
         assert bound.chooser is not None
-        seen = expected(bound.spec, [self._statistics(bound.spec, side) for side in Side])
+        seen = expected(bound.spec, table_statistics(bound.spec, self.batches, bound.key_types))
         best = pair(bound.chooser.candidates(seen)[0].pair)
         return replace(bound, spec=replace(bound.spec, algorithm=best))
 
-    def _bounds(self, spec: JoinSpec, side: Side) -> tuple[int, int] | None:
-        name = spec.streams[side].time
+    def _bounds(self, side: Side) -> tuple[int, int] | None:
+        name = self.spec.streams[side].time
         times = np.concatenate([to_microseconds(batch[side].rows[name], name) for batch in self.batches])
         return (int(times.min()), int(times.max())) if times.size else None
-
-    def _statistics(self, spec: JoinSpec, side: Side) -> StreamStatistics:
-        batches, stream = [batch[side] for batch in self.batches], spec.streams[side]
-        rows = pa.concat_tables([batch.rows for batch in batches])
-        keys = rows.select(list(stream.key))
-        distinct = len(keys.group_by(list(stream.key)).aggregate([])) if len(rows) and stream.key else 0
-        endings = sum(len(batch.punctuations) + sum(len(ended.keys) for ended in batch.endings) for batch in batches)
-        if stream.flag is not None:
-            endings += pc.sum(rows[stream.flag], min_count=0).as_py()
-        endings += len(rows) if stream.unique else distinct if stream.clustered else 0
-        bounds = self._bounds(spec, side)
-        seconds = (bounds[1] - bounds[0]) / 1e6 if bounds is not None else 0.0
-        return StreamStatistics(len(rows), seconds, distinct, int(endings))
 
 
 class TableGrouping:

@@ -29,7 +29,7 @@ from punctuated.model.spec import (
     parse_join_type,
 )
 from punctuated.plan.allocation import shed_allocation
-from punctuated.plan.explain import is_unbounded
+from punctuated.plan.bounds import is_unbounded
 from punctuated.plan.optimizer import structure_chooser
 
 _DEFAULT_NAMES = ("left", "right")

@@ -16,6 +16,7 @@ from punctuated.experiments import (
     kn_fig06,
     kn_fig07,
     kn_table3,
+    planned_state,
 )
 from punctuated.experiments.experiment import Experiment
 
@@ -27,6 +28,7 @@ _MODULES = (
     fig11_punctuations,
     fig12_one_sided,
     eq01_state,
+    planned_state,
     kn_fig02,
     kn_fig03,
     kn_fig04,

@@ -19,7 +19,7 @@ from punctuated.experiments.experiment import Experiment, Progress, Result, chec
 from punctuated.experiments.series import Series
 from punctuated.experiments.tables_engine import TABLES
 from punctuated.experiments.trial import SECOND_US, Input, Trial, rate, times_us
-from punctuated.plan.estimate import pwjoin_state, window_state
+from punctuated.plan.cost import pwjoin_state, window_state
 
 TUPLES = 30_000  # per stream: 300 s at 100 tuples/s
 WINDOW_S = 15

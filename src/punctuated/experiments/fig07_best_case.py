@@ -21,7 +21,7 @@ from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Experiment, Progress, Result, check, part, scaled
 from punctuated.experiments.tables_engine import TABLES
 from punctuated.experiments.trial import SECOND_US, alike
-from punctuated.plan.estimate import pwjoin_state
+from punctuated.plan.cost import pwjoin_state
 from punctuated.streams.generator import TIMESTAMP
 
 TUPLES = 6_000  # per stream, about

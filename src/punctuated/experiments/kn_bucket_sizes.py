@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from punctuated.experiments import plot
+from punctuated.experiments.calibration.timed_join import TimedJoin
 from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, report
 from punctuated.experiments.tables_engine import TABLES
-from punctuated.experiments.timed_join import TimedJoin
 from punctuated.plan import cost
 
 WINDOW = 5000

@@ -16,7 +16,7 @@ from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, report
 from punctuated.experiments.tables_engine import TABLES
 from punctuated.plan import cost
-from punctuated.plan.cost.calibration import machine_weights
+from punctuated.plan.cost.machine import machine_weights
 
 WINDOWS = (5000, 5000)
 TOTAL_RATE = 1000.0  # tuples per second of both streams

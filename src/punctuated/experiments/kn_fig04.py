@@ -14,7 +14,7 @@ from punctuated.experiments.experiment import Experiment, Progress, Result, chec
 from punctuated.experiments.pair_cost import MINUTE_S, WindowJoin, measure_pairs
 from punctuated.experiments.tables_engine import TABLES
 from punctuated.plan import cost
-from punctuated.plan.cost.calibration import machine_weights
+from punctuated.plan.cost.machine import machine_weights
 
 MINUTES = 5
 MOST_LOSS = 0.1

@@ -101,6 +101,7 @@ class JoinDriver:
         self._begin(intakes, watermark)
         self._budget.allow(sum(intake.rows.nbytes for intake in intakes))
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
+        self.tactic.expect(inputs)
         order = merge_order(*inputs)
         self.collector.expect(order, intakes, None if self.shedding is None else self.shedding.shares)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))

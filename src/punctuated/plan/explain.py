@@ -1,39 +1,21 @@
 """What a join will do, in words: the plan, what bounds each state, and what to expect of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from punctuated.model.algorithm import STRUCTURES, Propagation
 from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow
-from punctuated.plan.estimate import pwjoin_state, window_state
+from punctuated.plan.bounds import Bound, Proof, bound
+from punctuated.plan.statistics import StreamStatistics, expected_state
 
-
-@dataclass(frozen=True)
-class StreamStatistics:
-    """What is known of a stream's data."""
-
-    tuples: int
-    seconds: float
-    distinct_values: int
-    punctuations: int
-
-    @property
-    def rate(self) -> float:
-        return self.tuples / self.seconds if self.seconds > 0 else float(self.tuples)
-
-    @property
-    def punctuation_rate(self) -> float:
-        return self.punctuations / self.seconds if self.seconds > 0 else 0.0
-
-
+_BOTH = "when both streams have ended a value"
 _RULES = {
     Propagation.NONE: "none",
-    Propagation.REGULAR: "when both streams have ended a value (PW-08)",
-    Propagation.EARLY: "when both streams have ended a value (PW-08), or its last tuple has left the window (PW-32)",
-    Propagation.OWN_STATE: "when both streams have ended a value (PW-08), or the ending one stores none of it (PJ-09)",
+    Propagation.REGULAR: _BOTH,
+    Propagation.EARLY: f"{_BOTH}, or its last tuple has left the window",
+    Propagation.OWN_STATE: f"{_BOTH}, or the ending one stores none of it",
 }
 
 
@@ -85,14 +67,15 @@ def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]
         f"  {'left' if side == LEFT else 'right'} {stream.name}: {describe_window(stream)}, "
         f"{_lateness(stream)}, punctuations from {describe_sources(stream)}"
     ]
+    state = f"    state: {_describe_bound(bound(spec, side))}"
     if statistics is None:
-        return [*lines, f"    state: {_bound(spec, side)}"]
+        return [*lines, state]
     ours = statistics[side]
     return [
         *lines,
         f"    {ours.tuples:,} tuples at {ours.rate:,.1f}/s, {ours.distinct_values:,} values, "
         f"{ours.punctuations:,} punctuations",
-        f"    state: {_bound(spec, side)}; about {expected_state(spec, side, statistics):,.0f} tuples",
+        f"{state}; about {expected_state(spec, side, statistics):,.0f} tuples",
     ]
 
 
@@ -124,34 +107,13 @@ def _seconds(us: int) -> str:
     return f"{us / 1e6:g} s"
 
 
-def _bound(spec: JoinSpec, side: Side) -> str:
-    """The proofs by which this side's tuples are forgotten."""
-    stream, other, algorithm = spec.streams[side], spec.streams[side.other], spec.algorithm
-    proofs = []
-    if isinstance(stream.window, CountWindow):
-        proofs.append("its count window")
-    if isinstance(stream.window, TimeWindow) and algorithm.by_window:
-        proofs.append(f"its window as {other.name} goes on")
-    if other.punctuated and algorithm.by_punctuation:
-        proofs.append(f"{other.name}'s punctuations")
-    return "bounded by " + " and ".join(proofs) if proofs else f"unbounded until {other.name} ends"
-
-
-def is_unbounded(spec: JoinSpec, side: Side) -> bool:
-    """Whether nothing but the end of the other stream bounds a side's state."""
-    return _bound(spec, side).startswith("unbounded")
-
-
-def expected_state(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]) -> float:
-    """Tuples to expect in the state, by Eq. (1) of the PWJoin paper."""
-    stream, ours, other = spec.streams[side], statistics[side], statistics[side.other]
-    window = stream.window
-    if isinstance(window, CountWindow):
-        groups = max(1, ours.distinct_values) if window.per_key else 1
-        return float(min(ours.tuples, window.n * groups))
-    windowed = isinstance(window, TimeWindow) and spec.algorithm.by_window
-    seconds = window.span_us / 1e6 if windowed and isinstance(window, TimeWindow) else ours.seconds
-    seconds = min(seconds, ours.seconds)
-    if not spec.algorithm.by_punctuation or not spec.streams[side.other].punctuated:
-        return window_state(ours.rate, seconds)
-    return pwjoin_state(ours.rate, seconds, other.punctuation_rate, ours.seconds, ours.distinct_values)
+def _describe_bound(found: Bound) -> str:
+    """The proofs in words."""
+    words = {
+        Proof.COUNT_WINDOW: "its count window",
+        Proof.WINDOW: f"its window as {found.prover} goes on",
+        Proof.PUNCTUATIONS: f"{found.prover}'s punctuations",
+    }
+    if found.is_missing:
+        return f"unbounded until {found.prover} ends"
+    return "bounded by " + " and ".join(words[proof] for proof in found.proofs)

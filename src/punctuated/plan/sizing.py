@@ -1,7 +1,7 @@
 """How large a query will be: tuples and bytes of state, results, cores and buckets, from rates and windows.
 
-The formulas are those of `estimate` (PWJoin, Eq. (1)) and `cost` (Kang et al., Eq. (12)); what is added here are bytes
-and CPU times.
+States are those of `waits`: what the windows hold, less what punctuations remove. Results are those of Kang et al.,
+Eq. (12). What is added here are bytes and CPU times.
 """
 
 import math
@@ -16,7 +16,7 @@ from punctuated.model.window import Duration, parse_duration
 from punctuated.plan.cost.inputs import Sides, amount, both_sides, positive, sides
 from punctuated.plan.cost.output import output_rate
 from punctuated.plan.cost.output import selectivity as selectivity_of
-from punctuated.plan.estimate import pwjoin_state, window_state
+from punctuated.plan.waits import FOR_THE_WINDOW, Waits, window_state
 
 # CPU times of whole queries: two busy cores over the rates of docs/benchmarks.md, so sources, the exchange and the
 # state store are in them. The empty pipeline takes 2.4 us a row; W2, which stores every tuple, 1.4 us more; W1, with 23
@@ -35,6 +35,7 @@ class QuerySize:
     """What a query will need; pairs are of the left and the right stream."""
 
     tuples: Sides  # in state
+    lifetimes_s: tuple[float | None, float | None]  # that were given or estimated; None: for the whole window
     tuple_bytes: Sides  # of all of them
     punctuations: float  # remembered in all buckets
     punctuation_bytes: float
@@ -57,6 +58,7 @@ def size_query(
     windows: Sequence[Duration | None],
     distinct_values: Sequence[float],
     punctuation_rates: Sequence[float] = (0, 0),
+    lifetimes: Sequence[Duration | None] = (None, None),
     elapsed: Duration | None = None,
     selectivity: float | None = None,
     tuple_bytes: float | Sequence[float] = TUPLE_BYTES,
@@ -71,7 +73,11 @@ def size_query(
         rates: Tuples per second of both streams.
         windows: Windows of both streams, such as `"1 hour"`; `None` for a stream without one.
         distinct_values: Distinct join values that each stream brings within `elapsed`.
-        punctuation_rates: Punctuations per second of both streams.
+        punctuation_rates: Punctuations per second of both streams, of values that the other one brings, too.
+        lifetimes: How long a tuple of each stream waits on average until the other stream ends its value: `"5 minutes"`
+            for auctions that are open for so long, 0 for bids on them, since an auction that opens once is over as a
+            value when it has opened. By default it is estimated: values that came and have not been ended are open. If
+            as many are ended as come, this tells nothing, and the state is planned as if none were.
         elapsed: Time since the start; by default the longer window, when windows are full for the first time.
         selectivity: Share of all pairs within the windows that are results; by default one over the larger number of
             distinct values, which is too low if `elapsed` is longer than the windows and values come and go.
@@ -90,7 +96,8 @@ def size_query(
     ours, values = sides(rates, "rates"), sides(distinct_values, "distinct_values")
     ended = sides(punctuation_rates, "punctuation_rates")
     spans, elapsed_s = _spans(windows, elapsed)
-    tuples = _state(ours, spans, ended, elapsed_s, values)
+    waits = _waits(lifetimes, ended, elapsed_s, values)
+    tuples = waits[0].state(ours[0], spans[0]), waits[1].state(ours[1], spans[1])
     full = window_state(ours[0], spans[0]), window_state(ours[1], spans[1])
     # A purged tuple has met all its matches (PW-12), so the results are those of the full windows.
     sigma = selectivity_of(*values) if selectivity is None else amount(selectivity, "selectivity")
@@ -107,6 +114,7 @@ def size_query(
     punctuations = buckets * held.endings_in(buckets)
     return QuerySize(
         tuples=tuples,
+        lifetimes_s=(_lifetime(waits[0]), _lifetime(waits[1])),
         tuple_bytes=held.stored,
         punctuations=punctuations,
         punctuation_bytes=punctuations * PUNCTUATION_BYTES,
@@ -157,12 +165,26 @@ def _seconds(duration: Duration, name: str) -> float:
     return amount(parse_duration(duration) / 1e6, name)
 
 
-def _state(rates: Sides, spans: Sides, ended: Sides, elapsed_s: float, values: Sides) -> Sides:
-    """Tuples in both states; what purges one of them are the punctuations of the other stream."""
-    return (
-        pwjoin_state(rates[0], spans[0], ended[1], elapsed_s, values[0]),
-        pwjoin_state(rates[1], spans[1], ended[0], elapsed_s, values[1]),
-    )
+def _waits(lifetimes: Sequence[Duration | None], ended: Sides, elapsed_s: float, values: Sides) -> tuple[Waits, Waits]:
+    """How long tuples of both streams wait; what ends the values of one of them are the punctuations of the other."""
+    if len(lifetimes) != 2:
+        raise CostError(f"lifetimes={lifetimes!r}: give two, of the left and of the right stream")
+    left, right = (None if each is None else _seconds(each, "lifetimes") for each in lifetimes)
+    return _waits_for(left, ended[1], elapsed_s, values[0]), _waits_for(right, ended[0], elapsed_s, values[1])
+
+
+def _waits_for(lifetime_s: float | None, ended_per_s: float, elapsed_s: float, values: float) -> Waits:
+    if ended_per_s == 0:
+        if lifetime_s is not None:
+            raise CostError("a lifetime ends by a punctuation of the other stream: give its punctuation rate, too")
+        return FOR_THE_WINDOW
+    if lifetime_s is not None:
+        return Waits(lifetime_s, ended=min(1.0, ended_per_s * elapsed_s / values) if values else 1.0)
+    return Waits.counted(values, ended_per_s, elapsed_s)
+
+
+def _lifetime(waits: Waits) -> float | None:
+    return waits.mean_s if waits.ended else None
 
 
 def _cpu(tuples_per_s: float, results_per_s: float, throughput: float | None) -> float:

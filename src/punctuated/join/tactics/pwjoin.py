@@ -4,6 +4,8 @@ WJoin, PJoin and the symmetric hash join are the same tactic with proofs switche
 of the state (see `state.arrays`).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -31,6 +33,9 @@ class PWJoin:
     def encode(self, side: Side, rows: pa.Table) -> TupleKeys:
         """The codes of their keys."""
         return TupleKeys(*self._codec.encode([rows[name] for name in self._spec.streams[side].key]))
+
+    def expect(self, objects: Sequence[Objects]) -> None:
+        """Nothing depends on what comes next."""
 
     def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
         """The loop of the paper."""

@@ -1,5 +1,6 @@
 """Driver and tactic: the driver owns time, intake and output; a tactic owns the work of one object after another."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import pyarrow as pa
@@ -24,6 +25,9 @@ class Tactic(Protocol):
 
     def encode(self, side: Side, rows: pa.Table) -> TupleKeys:
         """What it knows these tuples by."""
+
+    def expect(self, objects: Sequence[Objects]) -> None:
+        """A batch begins: what the streams bring."""
 
     def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
         """Process objects from `at` on; returns where it came to, and in `stopped_by` of the state why."""

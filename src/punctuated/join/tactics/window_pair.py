@@ -4,6 +4,8 @@ Two tuples match if their groups are equal and their intervals overlap. The grou
 there is no key; the interval comes from comparisons between one column of each side (KN-05).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -49,6 +51,10 @@ class WindowPair:
             low, high, matches = self._ranged.intervals(side, rows)
             low, high = np.where(matches, low, HIGHEST), np.where(matches, high, LOWEST)
         return TupleKeys(self.node_codes(side, rows), valid, group, low, high)
+
+    def expect(self, objects: Sequence[Objects]) -> None:
+        """Count them, for the choice of structures."""
+        self._statistics.count(objects)
 
     def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
         """The loop over structures."""

@@ -1,47 +1,39 @@
 """What a window join costs, which structures to choose, how many results to expect: Kang, Naughton and Viglas.
 
-One function per formula. *A* is the left stream and *B* the right one; a pair of two numbers, and a pair of two letters
-such as "TN", always has the left one first. With logical windows, `windows` are rates times lengths (KN-09).
+One function per formula, over one `CostModel`. *A* is the left stream and *B* the right one; a pair of two numbers, and
+a pair of two letters such as "TN", always has the left one first. With logical windows, `windows` are rates times
+lengths (KN-09). Formulas that are here only because a paper prints them come from `paper`.
 """
 
-from punctuated.plan.cost.choice import ALL_PAIRS, PREDICATES, Candidate, best, candidates
-from punctuated.plan.cost.closed_forms import hh_ht_ratio, ht_nt_ratio, th_hh_ratio, tn_th_ratio
+from punctuated.plan.cost.choice import ALL_PAIRS, best, candidates
 from punctuated.plan.cost.crossover import SHOWN_PAIRS, Crossover, crossovers
 from punctuated.plan.cost.full_join import direction_costs, unit_time_cost
-from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE, STRUCTURES
-from punctuated.plan.cost.one_way import (
-    btree_cost,
-    hash_cost,
-    insert_cost,
-    invalidate_cost,
-    nested_loops_cost,
-    one_way_cost,
-    probe_cost,
-    ttree_cost,
-)
-from punctuated.plan.cost.output import (
+from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE, PREDICATES, STRUCTURES
+from punctuated.plan.cost.model import Candidate, CostModel
+from punctuated.plan.cost.one_way import insert_cost, invalidate_cost, one_way_cost, probe_cost
+from punctuated.plan.cost.output import output_rate, selectivity
+from punctuated.plan.cost.paper.closed_forms import hh_ht_ratio, ht_nt_ratio, th_hh_ratio, tn_th_ratio
+from punctuated.plan.cost.paper.limited_output import (
     cpu_limited_output_rate,
     limited_output_rate,
     memory_limited_output_rate,
-    output_rate,
     output_rate_of_left_rate,
     output_rate_of_left_window,
     output_rate_of_split,
-    selectivity,
     split_resources,
 )
-from punctuated.plan.cost.table import PAPER_TABLE, Workload
-from punctuated.plan.cost.weights import (
-    KANG_WEIGHTS,
-    Weight,
-    Weights,
+from punctuated.plan.cost.paper.one_way import btree_cost, hash_cost, nested_loops_cost, ttree_cost
+from punctuated.plan.cost.paper.pwjoin_state import purge_probability, pwjoin_state
+from punctuated.plan.cost.paper.table import PAPER_TABLE, Workload
+from punctuated.plan.cost.weights import KANG_WEIGHTS, ValueIndexWeight, Weight, Weights
+from punctuated.plan.cost.weights_file import (
     calibrated_weights,
     load_weights,
     save_weights,
     weights_content,
     weights_path,
 )
-from punctuated.plan.estimate import purge_probability, pwjoin_state, window_state
+from punctuated.plan.waits import window_state
 
 __all__ = [
     "ALL_PAIRS",
@@ -53,7 +45,9 @@ __all__ = [
     "SHOWN_PAIRS",
     "STRUCTURES",
     "Candidate",
+    "CostModel",
     "Crossover",
+    "ValueIndexWeight",
     "Weight",
     "Weights",
     "Workload",

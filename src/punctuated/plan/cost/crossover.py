@@ -5,12 +5,11 @@ The cost of a pair is linear in the share of lambda_a: the winners are the lower
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from punctuated.errors import CostError
-from punctuated.plan.cost.full_join import unit_time_cost
-from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
-from punctuated.plan.cost.weights import KANG_WEIGHTS, Weights
+from punctuated.plan.cost.full_join import full_load
+from punctuated.plan.cost.model import CostModel, ModelOptions
 
 SHOWN_PAIRS = ("HH", "TT", "HT", "TH", "HN", "NH", "TN", "NT")  # those of figure 2 and Table 3, in its order
 
@@ -38,20 +37,16 @@ def crossovers(
     windows: Sequence[float] = (5000, 5000),
     *,
     pairs: Sequence[str] = SHOWN_PAIRS,
-    weights: Weights = KANG_WEIGHTS,
-    bucket_size: float = BUCKET_SIZE,
-    node_size: int = NODE_SIZE,
     matches: float | Sequence[float] = 0,
+    **options: Unpack[ModelOptions],
 ) -> tuple[Crossover, ...]:
     """The shares of lambda_a at which another pair becomes the cheapest, in ascending order.
 
     Args:
         windows: Tuples in the windows of both streams.
         pairs: The pairs that compete: those that the paper shows, or `ALL_PAIRS`.
-        weights: Costs of touching one tuple.
-        bucket_size: Tuples per bucket of a hash index.
-        node_size: Tuples per node of a tree.
         matches: Expected matches of a search, in window A and in window B; see `probe_cost`.
+        options: `weights`, `bucket_size` and `node_size`, see `CostModel`.
 
     Example:
         >>> [(each.before, f"{each.share:.1%}", each.after) for each in crossovers((5000, 5000))[:2]]
@@ -59,22 +54,10 @@ def crossovers(
     """
     if not pairs:
         raise CostError("no pairs to compare: give some, such as SHOWN_PAIRS or ALL_PAIRS")
-    lines = {}
-    for pair in pairs:
-        start, end = (
-            unit_time_cost(
-                pair,
-                windows=windows,
-                rates=rates,
-                weights=weights,
-                bucket_size=bucket_size,
-                node_size=node_size,
-                matches=matches,
-            )
-            for rates in ((0.0, 1.0), (1.0, 0.0))
-        )
-        lines[pair] = _Line(start, end - start)
-    return tuple(_envelope(lines))
+    model = CostModel(**options)
+    all_right, all_left = (full_load(windows, rates, matches) for rates in ((0.0, 1.0), (1.0, 0.0)))
+    starts = {pair: model.join(pair, all_right) for pair in pairs}
+    return tuple(_envelope({pair: _Line(start, model.join(pair, all_left) - start) for pair, start in starts.items()}))
 
 
 def _envelope(lines: Mapping[str, _Line]) -> list[Crossover]:

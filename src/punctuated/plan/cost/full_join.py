@@ -1,10 +1,22 @@
 """The cost of a whole join per unit of time: the sum of its two directions (KN-10, KN-11, KN-19)."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE, Sides, both_sides, sides, structures_of
-from punctuated.plan.cost.one_way import one_way_cost
-from punctuated.plan.cost.weights import KANG_WEIGHTS, Weights
+from punctuated.join.tactics.window_statistics import Observation
+from punctuated.plan.cost.inputs import Sides, both_sides, sides
+from punctuated.plan.cost.model import CostModel, ModelOptions
+
+
+class JoinOptions(ModelOptions, total=False):
+    """Options of all functions that weigh whole joins."""
+
+    matches: float | Sequence[float]
+
+
+def full_load(windows: Sequence[float], rates: Sequence[float], matches: float | Sequence[float] = 0) -> Observation:
+    """The load of a join that sheds nothing, from numbers that users gave."""
+    return Observation.unshed(sides(rates, "rates"), sides(windows, "windows"), both_sides(matches, "matches"))
 
 
 def direction_costs(
@@ -12,10 +24,8 @@ def direction_costs(
     *,
     windows: Sequence[float],
     rates: Sequence[float],
-    weights: Weights = KANG_WEIGHTS,
-    bucket_size: float = BUCKET_SIZE,
-    node_size: int = NODE_SIZE,
     matches: float | Sequence[float] = 0,
+    **options: Unpack[ModelOptions],
 ) -> Sides:
     """Eq. (2): the costs of the directions A → B (left probes right) and B → A (right probes left).
 
@@ -26,52 +36,18 @@ def direction_costs(
         pair: Two letters: the structure on window A, then that on window B.
         windows: Tuples in the windows of the left (A) and the right stream (B).
         rates: Tuples per second of both streams, lambda_a and lambda_b.
-        weights: Costs of touching one tuple.
-        bucket_size: Tuples per bucket of a hash index, B/|B|.
-        node_size: Tuples per node of a tree, N.
         matches: Expected matches of a search, in window A and in window B; see `probe_cost`.
+        options: `weights`, `bucket_size` and `node_size`, see `CostModel`.
 
     Example:
         >>> [round(cost, 4) for cost in direction_costs("TN", windows=(9500, 500), rates=(2, 998))]
         [0.4996, 4.169]
     """
-    on_a, on_b = structures_of(pair)
-    a, b = sides(windows, "windows")
-    rate_a, rate_b = sides(rates, "rates")
-    in_a, in_b = both_sides(matches, "matches")
-    return (
-        one_way_cost(
-            on_b,
-            probe_rate=rate_a,
-            update_rate=rate_b,
-            window=b,
-            weights=weights,
-            bucket_size=bucket_size,
-            node_size=node_size,
-            matches=in_b,
-        ),
-        one_way_cost(
-            on_a,
-            probe_rate=rate_b,
-            update_rate=rate_a,
-            window=a,
-            weights=weights,
-            bucket_size=bucket_size,
-            node_size=node_size,
-            matches=in_a,
-        ),
-    )
+    return CostModel(**options).directions(pair, full_load(windows, rates, matches))
 
 
 def unit_time_cost(
-    pair: str,
-    *,
-    windows: Sequence[float],
-    rates: Sequence[float],
-    weights: Weights = KANG_WEIGHTS,
-    bucket_size: float = BUCKET_SIZE,
-    node_size: int = NODE_SIZE,
-    matches: float | Sequence[float] = 0,
+    pair: str, *, windows: Sequence[float], rates: Sequence[float], **options: Unpack[JoinOptions]
 ) -> float:
     """Eq. (1): what a join costs per unit of time, in seconds of CPU per 60 seconds of input (XD-23).
 
@@ -82,14 +58,4 @@ def unit_time_cost(
         >>> round(unit_time_cost("TN", windows=(9500, 500), rates=(2, 998)), 2)
         4.67
     """
-    return sum(
-        direction_costs(
-            pair,
-            windows=windows,
-            rates=rates,
-            weights=weights,
-            bucket_size=bucket_size,
-            node_size=node_size,
-            matches=matches,
-        )
-    )
+    return sum(direction_costs(pair, windows=windows, rates=rates, **options))

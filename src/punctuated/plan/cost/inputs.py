@@ -15,6 +15,18 @@ STRUCTURES = {"N": "nested loops", "H": "hash index", "B": "B+tree", "T": "T-tre
 BUCKET_SIZE = 10  # tuples per bucket of a hash index, B/|B| (KN-24)
 NODE_SIZE = 100  # tuples per node of a tree, N (KN-24)
 
+# A hash index finds equal keys only, a tree also those of a range, and a scan whatever it is asked (KN-05).
+_EQUALITY, _RANGE, _ARBITRARY = "NHBT", "NBT", "N"
+PREDICATES = {
+    "=": _EQUALITY,
+    "<": _RANGE,
+    "<=": _RANGE,
+    ">": _RANGE,
+    ">=": _RANGE,
+    "band": _RANGE,
+    "any": _ARBITRARY,
+}
+
 
 def amount(value: float, name: str) -> float:
     """A finite number of 0 or more."""
@@ -59,6 +71,20 @@ def structures_of(pair: str) -> tuple[str, str]:
     if len(pair) != 2:
         raise CostError(f"{pair!r} is no pair: give two letters out of {''.join(STRUCTURES)}, such as 'TN'")
     return check_structure(pair[0]), check_structure(pair[1])
+
+
+def serving_structures(predicate: str, structures: str) -> list[str]:
+    """Those of the structures that serve a predicate."""
+    if predicate not in PREDICATES:
+        raise CostError(f"no predicate is called {predicate!r}; known are: {', '.join(PREDICATES)}")
+    wanted = {check_structure(structure) for structure in structures}
+    allowed = [structure for structure in PREDICATES[predicate] if structure in wanted]
+    if not allowed:
+        raise CostError(
+            f"none of structures={structures!r} serves the predicate {predicate!r}: "
+            f"give one of {', '.join(PREDICATES[predicate])}"
+        )
+    return allowed
 
 
 def check_bucket_size(bucket_size: float) -> float:

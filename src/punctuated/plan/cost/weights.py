@@ -4,17 +4,10 @@ Unit: seconds of CPU per 60 seconds of input, for one tuple touched per second; 
 itself (XD-23).
 """
 
-import json
-import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 from punctuated.errors import CostError
-from punctuated.plan.cost.inputs import STRUCTURES, amount, check_structure, positive
-
-_NEEDED = ("P", "I")
+from punctuated.plan.cost.inputs import amount, check_structure, positive
 
 
 @dataclass(frozen=True)
@@ -44,12 +37,29 @@ class Weight:
 
 
 @dataclass(frozen=True)
+class ValueIndexWeight:
+    """Costs of the index of values that both windows share, which the paper does not have.
+
+    Of a tuple, what it costs more if its value is not there yet, and what each match adds.
+    """
+
+    arrival: float
+    new_value: float
+    match: float
+
+    def __post_init__(self) -> None:
+        positive(self.arrival, "arrival")
+        amount(self.new_value, "new_value")
+        amount(self.match, "match")
+
+
+@dataclass(frozen=True)
 class Weights:
     """The weights of all structures, by their letters.
 
     Not in the paper: `loop` is what a tuple costs in the join around the structures; `ceilings` says whether the
-    formulas of the trees round up, as the paper's do; and `by_range` are the weights for other predicates than
-    equality, where they differ.
+    formulas of the trees round up, as the paper's do; `by_range` are the weights for other predicates than equality,
+    where they differ; and `value_index` are those of the index of values, where they are known.
 
     Example:
         >>> KANG_WEIGHTS.of("H").P
@@ -63,6 +73,7 @@ class Weights:
     loop: float = 0.0
     ceilings: bool = True
     by_range: "Weights | None" = None
+    value_index: ValueIndexWeight | None = None
 
     def __post_init__(self) -> None:
         amount(self.loop, "loop")
@@ -86,94 +97,3 @@ KANG_WEIGHTS = Weights(
     B=Weight(P=2.6e-4, I=2.6e-4),
     T=Weight(P=2.6e-4, I=2.7e-4),
 )
-
-
-def weights_path() -> Path:
-    """Where the weights of this machine are kept: `punctuated/weights.json` in the user's folder of settings."""
-    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    # The XDG rules: a folder that is not absolute counts as not given.
-    folder = given if given.is_absolute() else Path.home() / ".config"
-    return folder / "punctuated" / "weights.json"
-
-
-def save_weights(weights: Weights, path: str | Path | None = None) -> Path:
-    """Write weights as JSON, by default to `weights_path()`; returns the file.
-
-    Example:
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     load_weights(save_weights(KANG_WEIGHTS, f"{folder}/weights.json")) == KANG_WEIGHTS
-        True
-    """
-    file = weights_path() if path is None else Path(path)
-    content = weights_content(weights)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise CostError(f"cannot write weights to {file}: {error.strerror or error}") from error
-    return file
-
-
-def weights_content(weights: Weights) -> dict[str, Any]:
-    """Weights as JSON has them; what the paper does not have is there only if it counts.
-
-    >>> weights_content(KANG_WEIGHTS)["N"]
-    {'P': 0.0003, 'I': 0.0001}
-    """
-    content: dict[str, Any] = {name: _filled(weights.of(name)) for name in STRUCTURES}
-    if weights.loop:
-        content["loop"] = weights.loop
-    if not weights.ceilings:
-        content["ceilings"] = False
-    if weights.by_range is not None:
-        content["by_range"] = weights_content(weights.by_range)
-    return content
-
-
-def _filled(weight: Weight) -> dict[str, float]:
-    return {name: value for name, value in asdict(weight).items() if name in _NEEDED or value not in (0, None)}
-
-
-def load_weights(path: str | Path | None = None) -> Weights:
-    """Read weights that `save_weights` has written, by default from `weights_path()`."""
-    file = weights_path() if path is None else Path(path)
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise CostError(f"there are no weights in {file}: save some there, or use those of the paper") from error
-    except OSError as error:
-        raise CostError(f"cannot read weights from {file}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise CostError(f"{file} is not JSON ({error}): save the weights again") from error
-    try:
-        return _parsed(content)
-    except CostError as error:
-        raise CostError(f"{file} does not hold weights ({error}): save them again") from error
-
-
-def calibrated_weights() -> Weights | None:
-    """The weights saved for this machine, or `None` if there are none."""
-    return load_weights() if weights_path().exists() else None
-
-
-def _parsed(content: Any, name: str = "the file") -> Weights:
-    entries = _object(content, tuple(STRUCTURES), ("loop", "ceilings", "by_range"), name)
-    by_range = entries.get("by_range")
-    return Weights(
-        **{structure: _weight(entries[structure], structure) for structure in STRUCTURES},
-        loop=entries.get("loop", 0.0),
-        ceilings=entries.get("ceilings", True),
-        by_range=None if by_range is None else _parsed(by_range, "by_range"),
-    )
-
-
-def _weight(content: Any, name: str) -> Weight:
-    optional = tuple(field.name for field in fields(Weight) if field.name not in _NEEDED)
-    return Weight(**_object(content, _NEEDED, optional, name))
-
-
-def _object(content: Any, needed: tuple[str, ...], optional: tuple[str, ...], name: str) -> Mapping[str, Any]:
-    if not isinstance(content, dict) or not set(needed) <= content.keys() <= {*needed, *optional}:
-        raise CostError(f"{name} needs the keys {', '.join(needed)}, and no others but {', '.join(optional)}")
-    return content

@@ -10,10 +10,11 @@ from punctuated.experiments.timed import timed
 from punctuated.join.intake.reading import Reader
 from punctuated.join.intake.take_in import Intake
 from punctuated.join.shedding.coins import Shares
+from punctuated.join.tactics.served_predicate import check_structures
 from punctuated.join.tactics.window_indexes import WindowIndexes
 from punctuated.join.tactics.window_state import WindowState
 from punctuated.kernels.layout import NO_PROBE, NO_STORE
-from punctuated.model.algorithm import pair
+from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.predicate import band
 from punctuated.model.side import RIGHT
@@ -48,7 +49,7 @@ class TimedJoin:
 
     def __init__(
         self,
-        structures: str,
+        structures: str | None,
         window: int,
         *,
         predicate: str = "=",
@@ -56,7 +57,7 @@ class TimedJoin:
         bucket_size: int = BUCKET_SIZE,
         node_size: int = NODE_SIZE,
     ) -> None:
-        """`matches` is the expected number of them in a search."""
+        """Without structures there is an index of values; `matches` is the expected number of them in a search."""
         equal = predicate == "="
         self._values = max(1, round(window / matches)) if equal else _VALUES
         reach = round(_VALUES * matches / window / 2)
@@ -71,10 +72,13 @@ class TimedJoin:
             )
             for name in ("left", "right")
         )
-        spec = JoinSpec((left, right), algorithm=pair(structures), bucket_size=bucket_size, node_size=node_size)
+        algorithm = PWJOIN if structures is None else pair(structures)
+        spec = JoinSpec((left, right), algorithm=algorithm, bucket_size=bucket_size, node_size=node_size)
         types = (pa.int64(),) if equal else ()
         inputs = tuple(Reader(stream, None, _SCHEMA, types) for stream in spec.streams)
-        self._driver = BoundJoin(spec, inputs, where).driver()
+        join = BoundJoin(spec, inputs, where)
+        check_structures(spec, join.ranged)
+        self._driver = join.driver()
         self._stopwatch, self._left_out = timed(self._driver), LeftOut()
         self._driver.shedding = self._left_out  # type: ignore[assignment]  # tuples leave steps out, none is shed
         self._rng, self._now = np.random.default_rng(window), 0

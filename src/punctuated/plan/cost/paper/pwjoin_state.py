@@ -1,13 +1,11 @@
-"""Predicted state of a join: the memory model of PWJoin, section 5 (PW-45 … PW-52). One function per formula."""
+"""The memory model of PWJoin, section 5 (PW-45 … PW-51).
 
+It takes a stored tuple to be as likely to carry a value that came long ago as a recent one. Where values come and go
+it tends to 0, and the state does not: see the experiments `eq01_state` and `planned_state`. Plans go by
+`punctuated.plan.waits`.
+"""
 
-def window_state(rate: float, window_s: float) -> float:
-    """Tuples in a state that only its window bounds: `lambda * T` (PW-48).
-
-    >>> window_state(rate=100, window_s=15)
-    1500
-    """
-    return rate * window_s
+from punctuated.plan.waits import window_state
 
 
 def purge_probability(punctuation_rate: float, elapsed_s: float, distinct_values: float) -> float:
@@ -20,7 +18,7 @@ def purge_probability(punctuation_rate: float, elapsed_s: float, distinct_values
 def pwjoin_state(
     rate: float, window_s: float, punctuation_rate: float, elapsed_s: float, distinct_values: float
 ) -> float:
-    """Tuples in a state that windows and the other stream's punctuations bound: Eq. (1) (PW-50).
+    """Tuples in a state that windows and the other stream's punctuations bound, by the paper: its Eq. (1) (PW-50).
 
     Args:
         rate: Tuples per second of this stream.

@@ -1,0 +1,1 @@
+"""Measures what structures and the index of values cost on this machine, for plans to go by (KN-18)."""

@@ -1,0 +1,45 @@
+"""What bounds a side's state: the proofs by which its tuples are forgotten, and the stream that gives them."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec
+from punctuated.model.window import CountWindow, TimeWindow
+
+
+class Proof(Enum):
+    """Why a tuple may be forgotten."""
+
+    COUNT_WINDOW = "count window"  # enough tuples came after it
+    WINDOW = "window"  # the other stream is beyond its window
+    PUNCTUATIONS = "punctuations"  # the other stream has ended its value
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The proofs that a side's tuples can have before the other stream, `prover`, ends."""
+
+    proofs: tuple[Proof, ...]
+    prover: str
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether nothing but the end of the other stream bounds the state."""
+        return not self.proofs
+
+
+def bound(spec: JoinSpec, side: Side) -> Bound:
+    """What bounds the state of a side."""
+    ours, other, algorithm = spec.streams[side], spec.streams[side.other], spec.algorithm
+    holds = {
+        Proof.COUNT_WINDOW: isinstance(ours.window, CountWindow),
+        Proof.WINDOW: isinstance(ours.window, TimeWindow) and algorithm.by_window,
+        Proof.PUNCTUATIONS: other.punctuated and algorithm.by_punctuation,
+    }
+    return Bound(tuple(proof for proof, does in holds.items() if does), other.name)
+
+
+def is_unbounded(spec: JoinSpec, side: Side) -> bool:
+    """Whether nothing but the end of the other stream bounds a side's state."""
+    return bound(spec, side).is_missing

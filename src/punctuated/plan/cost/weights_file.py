@@ -1,0 +1,119 @@
+"""Weights on disk, as JSON: what comes back equals what was saved."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields
+from pathlib import Path
+from typing import Any
+
+from punctuated.errors import CostError
+from punctuated.plan.cost.inputs import STRUCTURES
+from punctuated.plan.cost.weights import ValueIndexWeight, Weight, Weights
+
+
+def weights_path() -> Path:
+    """Where the weights of this machine are kept: `punctuated/weights.json` in the user's folder of settings."""
+    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    # The XDG rules: a folder that is not absolute counts as not given.
+    folder = given if given.is_absolute() else Path.home() / ".config"
+    return folder / "punctuated" / "weights.json"
+
+
+def save_weights(weights: Weights, path: str | Path | None = None) -> Path:
+    """Write weights as JSON, by default to `weights_path()`; returns the file.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from punctuated.plan.cost import KANG_WEIGHTS
+        >>> with TemporaryDirectory() as folder:
+        ...     load_weights(save_weights(KANG_WEIGHTS, f"{folder}/weights.json")) == KANG_WEIGHTS
+        True
+    """
+    file = weights_path() if path is None else Path(path)
+    content = weights_content(weights)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CostError(f"cannot write weights to {file}: {error.strerror or error}") from error
+    return file
+
+
+def weights_content(weights: Weights) -> dict[str, Any]:
+    """Weights as JSON has them; what the paper does not have is there only if it counts.
+
+    >>> from punctuated.plan.cost import KANG_WEIGHTS
+    >>> weights_content(KANG_WEIGHTS)["N"]
+    {'P': 0.0003, 'I': 0.0001}
+    """
+    content: dict[str, Any] = {name: _filled(weights.of(name)) for name in STRUCTURES}
+    if weights.loop:
+        content["loop"] = weights.loop
+    if not weights.ceilings:
+        content["ceilings"] = False
+    if weights.by_range is not None:
+        content["by_range"] = weights_content(weights.by_range)
+    if weights.value_index is not None:
+        content["value_index"] = asdict(weights.value_index)
+    return content
+
+
+def _filled(weight: Weight) -> dict[str, float]:
+    """What differs from its default. A match that was measured to cost nothing is not one whose cost is unknown."""
+    values = {field.name: (getattr(weight, field.name), field.default) for field in fields(weight)}
+    return {name: value for name, (value, default) in values.items() if value != default}
+
+
+def load_weights(path: str | Path | None = None) -> Weights:
+    """Read weights that `save_weights` has written, by default from `weights_path()`."""
+    file = weights_path() if path is None else Path(path)
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CostError(f"there are no weights in {file}: save some there, or use those of the paper") from error
+    except OSError as error:
+        raise CostError(f"cannot read weights from {file}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise CostError(f"{file} is not JSON ({error}): save the weights again") from error
+    try:
+        return _parsed(content)
+    except CostError as error:
+        raise CostError(f"{file} does not hold weights ({error}): save them again") from error
+
+
+def calibrated_weights() -> Weights | None:
+    """The weights saved for this machine, or `None` if there are none."""
+    return load_weights() if weights_path().exists() else None
+
+
+def _parsed(content: Any, name: str = "the file") -> Weights:
+    entries = _object(content, tuple(STRUCTURES), ("loop", "ceilings", "by_range", "value_index"), name)
+    by_range, value_index = entries.get("by_range"), entries.get("value_index")
+    return Weights(
+        **{structure: _weight(entries[structure], structure) for structure in STRUCTURES},
+        loop=entries.get("loop", 0.0),
+        ceilings=entries.get("ceilings", True),
+        by_range=None if by_range is None else _parsed(by_range, "by_range"),
+        value_index=None if value_index is None else _value_index(value_index),
+    )
+
+
+def _weight(content: Any, name: str) -> Weight:
+    needed, optional = (
+        tuple(field.name for field in fields(Weight) if (field.default is MISSING) == is_needed)
+        for is_needed in (True, False)
+    )
+    return Weight(**_object(content, needed, optional, name))
+
+
+def _value_index(content: Any) -> ValueIndexWeight:
+    needed = tuple(field.name for field in fields(ValueIndexWeight))
+    return ValueIndexWeight(**_object(content, needed, (), "value_index"))
+
+
+def _object(content: Any, needed: tuple[str, ...], optional: tuple[str, ...], name: str) -> Mapping[str, Any]:
+    if not isinstance(content, dict) or not set(needed) <= content.keys() <= {*needed, *optional}:
+        others = f" but {', '.join(optional)}" if optional else ""
+        raise CostError(f"{name} needs the keys {', '.join(needed)}, and no others{others}")
+    return content

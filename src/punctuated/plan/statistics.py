@@ -1,0 +1,63 @@
+"""What is known of streams, and what is to be expected of a join of them: tuples in its states, and its load."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from punctuated.join.tactics.window_statistics import Observation
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import JoinSpec
+from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.plan.allocation import shed_allocation
+from punctuated.plan.bounds import Proof, bound
+from punctuated.plan.waits import FOR_THE_WINDOW, Waits
+
+
+@dataclass(frozen=True)
+class StreamStatistics:
+    """What is known of a stream's data, `waits` being those for the other stream."""
+
+    tuples: int
+    seconds: float
+    distinct_values: int
+    punctuations: int
+    waits: Waits = FOR_THE_WINDOW
+
+    @property
+    def rate(self) -> float:
+        """Tuples per second."""
+        return self.tuples / self.seconds if self.seconds > 0 else float(self.tuples)
+
+
+def n_values(statistics: Sequence[StreamStatistics]) -> int:
+    """Distinct values of the stream that has more of them."""
+    return max(1, *(each.distinct_values for each in statistics))
+
+
+def expected_state(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]) -> float:
+    """Tuples to expect in the state: what windows leave, less what the other stream's punctuations remove."""
+    ours, window, proofs = statistics[side], spec.streams[side].window, bound(spec, side).proofs
+    if isinstance(window, CountWindow):
+        groups = max(1, ours.distinct_values) if window.per_key else 1
+        return float(min(ours.tuples, window.n * groups))
+    span_s = ours.seconds
+    if isinstance(window, TimeWindow) and Proof.WINDOW in proofs:
+        # The other stream's watermark proves that a window has passed.
+        span_s = min(span_s, (window.span_us + spec.streams[side.other].lateness_us) / 1e6)
+    waits = ours.waits if Proof.PUNCTUATIONS in proofs else FOR_THE_WINDOW
+    return waits.state(ours.rate, span_s)
+
+
+def expected(spec: JoinSpec, statistics: Sequence[StreamStatistics]) -> Observation:
+    """The load to expect: what comes, and what of it probes and is stored if the join sheds (KN-38)."""
+    windows = expected_state(spec, LEFT, statistics), expected_state(spec, RIGHT, statistics)
+    rates = statistics[LEFT].rate, statistics[RIGHT].rate
+    probing, kept = rates, windows
+    if spec.shed is not None:
+        found_later = None if spec.shed.trigger_us is None else max(1.0, sum(rates))  # no limit is known yet
+        probing, kept = shed_allocation(spec.shed)(rates, windows, found_later)
+    left, right = (
+        rate * min(1.0, some / all_of_it) if all_of_it else rate
+        for rate, some, all_of_it in zip(rates, kept, windows, strict=True)
+    )
+    share = 1 / n_values(statistics) if spec.left.key else 0.0
+    return Observation(rates, probing, (left, right), kept, (share * kept[LEFT], share * kept[RIGHT]))

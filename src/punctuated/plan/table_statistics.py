@@ -1,0 +1,122 @@
+"""The statistics of streams that lie before us as tables: every tuple and every ending can be looked at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from punctuated.join.intake.keys import KeyCodec, key_codec
+from punctuated.join.intake.take_in import key_columns
+from punctuated.model.batch import StreamBatch
+from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
+from punctuated.model.side import Side
+from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.times import to_microseconds
+from punctuated.plan.statistics import StreamStatistics
+from punctuated.plan.waits import FOR_THE_WINDOW, Waits
+
+Ints = npt.NDArray[np.int64]
+Dated = tuple[Ints, Ints]  # codes and times
+
+
+def table_statistics(
+    spec: JoinSpec, batches: Sequence[Sequence[StreamBatch]], key_types: Sequence[pa.DataType]
+) -> tuple[StreamStatistics, StreamStatistics]:
+    """What is known of both streams, from all their batches."""
+    codec = key_codec(key_types)
+    left, right = (_Stream.read(spec.streams[side], [each[side] for each in batches], codec) for side in Side)
+    return left.statistics(right), right.statistics(left)
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """All tuples of a stream, and the values that it ends one by one."""
+
+    spec: StreamSpec
+    tuples: Dated
+    ends: Dated
+    n_tuples: int
+    n_punctuations: int
+    seconds: float
+
+    @staticmethod
+    def read(spec: StreamSpec, batches: Sequence[StreamBatch], codec: KeyCodec) -> "_Stream":
+        rows = pa.concat_tables([batch.rows for batch in batches])
+        ts = to_microseconds(rows[spec.time], spec.time)
+        seconds = float(ts.max() - ts.min()) / 1e6 if ts.size else 0.0
+        if not spec.key:
+            nothing = np.empty(0, np.int64), np.empty(0, np.int64)
+            return _Stream(spec, nothing, nothing, len(rows), 0, seconds)
+        codes, valid = codec.encode([rows[name] for name in spec.key])
+        tuples = codes[valid], ts[valid]
+        said = [*_said(spec, batches, codec), *_derived(spec, rows, tuples, valid)]
+        n_others = sum(_kind(spec, each) is not Kind.VALUES for batch in batches for each in batch.punctuations)
+        ends = _joined(said)
+        return _Stream(spec, tuples, ends, len(rows), ends[0].size + n_others, seconds)
+
+    def statistics(self, other: "_Stream") -> StreamStatistics:
+        return StreamStatistics(
+            self.n_tuples, self.seconds, np.unique(self.tuples[0]).size, self.n_punctuations, self._waits(other)
+        )
+
+    def _waits(self, other: "_Stream") -> Waits:
+        """How long our tuples wait for the other stream, whose word takes effect when its watermark is there."""
+        (codes, ts), (ended, at) = self.tuples, _first_of_each(other.ends)
+        if not codes.size or not ended.size:
+            return FOR_THE_WINDOW
+        place = np.minimum(np.searchsorted(ended, codes), ended.size - 1)
+        waits = (at[place] + other.spec.lateness_us - ts)[ended[place] == codes]
+        kept = waits[waits > 0]
+        mean_s = float(kept.mean()) / 1e6 if kept.size else 0.0
+        return Waits(mean_s, ended=kept.size / codes.size, over=(waits.size - kept.size) / codes.size)
+
+
+def _kind(spec: StreamSpec, punctuation: Punctuation) -> Kind:
+    return classify(punctuation.patterns, spec.columns, spec.key, spec.time)
+
+
+def _said(spec: StreamSpec, batches: Sequence[StreamBatch], codec: KeyCodec) -> list[Dated]:
+    """What endings and rows with patterns say of single values."""
+    found = []
+    for batch in batches:
+        for endings in batch.endings:
+            codes, valid = codec.encode(endings.keys.columns)
+            found.append((codes[valid], to_microseconds(endings.ts, spec.time)[valid]))
+        for punctuation in batch.punctuations:
+            if _kind(spec, punctuation) is Kind.VALUES:
+                values = named_values(punctuation.patterns, spec.columns, spec.key)
+                codes, _ = codec.encode(key_columns(values, codec.types))
+                found.append((codes, np.full(codes.size, punctuation.ts, np.int64)))
+    return found
+
+
+def _derived(spec: StreamSpec, rows: pa.Table, tuples: Dated, valid: npt.NDArray[np.bool_]) -> list[Dated]:
+    """What flags and declared constraints say."""
+    found = []
+    if spec.flag is not None:
+        flagged = np.asarray(pc.fill_null(rows[spec.flag], False)).astype(np.bool_)[valid]
+        found.append((tuples[0][flagged], tuples[1][flagged]))
+    if spec.unique:
+        found.append(tuples)
+    if spec.clustered:  # a value ends with the tuple that follows its last one, which is close to it
+        codes, times = tuples
+        ended, last = _first_of_each((codes, -times))
+        found.append((ended, -last))
+    return found
+
+
+def _joined(parts: Sequence[Dated]) -> Dated:
+    nothing = np.empty(0, np.int64)
+    codes, times = zip(*[(nothing, nothing), *parts], strict=True)
+    return np.concatenate(codes), np.concatenate(times)
+
+
+def _first_of_each(dated: Dated) -> Dated:
+    """Every code once, ascending, with its first time."""
+    codes, times = dated
+    order = np.lexsort((times, codes))
+    found, first = np.unique(codes[order], return_index=True)
+    return found, times[order][first]

@@ -1,0 +1,71 @@
+"""What bounds a state: the proofs, the warning and the words say the same."""
+
+import warnings
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import punctuated as pt
+from punctuated.errors import UnboundedStateWarning
+from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.plan.bounds import Proof, bound, is_unbounded
+
+TABLE = pa.table({"k": [1, 2], "ts": [0, 1], "last": [True, True]})
+WINDOWS = {"none": None, "time": "1 second", "count": pt.rows(3)}
+
+
+def joined(left: dict[str, Any], right: dict[str, Any], algorithm: str = "auto") -> Any:
+    streams = [pt.stream(TABLE, name=name, key="k", time="ts", **how) for name, how in (("A", left), ("B", right))]
+    return pt.join(*streams, algorithm=algorithm)
+
+
+def quietly(*args: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnboundedStateWarning)
+        return joined(*args)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "window", "punctuated", "proofs"),
+    [
+        ("pwjoin", "time", True, {Proof.WINDOW, Proof.PUNCTUATIONS}),
+        ("pwjoin", "none", True, {Proof.PUNCTUATIONS}),
+        ("pwjoin", "time", False, {Proof.WINDOW}),
+        ("pwjoin", "count", False, {Proof.COUNT_WINDOW}),
+        ("pwjoin", "none", False, set()),
+        ("pjoin", "time", True, {Proof.PUNCTUATIONS}),
+        ("pjoin", "time", False, set()),
+        ("wjoin", "time", True, {Proof.WINDOW}),
+        ("wjoin", "none", True, set()),
+    ],
+)
+def test_proofs(algorithm: str, window: str, punctuated: bool, proofs: set[Proof]) -> None:
+    other = {"punctuations": pt.when("last")} if punctuated else {}
+    spec = quietly({"window": WINDOWS[window]}, other, algorithm).spec
+    found = bound(spec, LEFT)
+    assert set(found.proofs) == proofs and found.prover == "B"
+    assert found.is_missing == is_unbounded(spec, LEFT) == (not proofs)
+
+
+@pytest.mark.parametrize(
+    ("window", "punctuated", "algorithm"), list(product(WINDOWS, (False, True), ("pwjoin", "pjoin", "wjoin")))
+)
+def test_the_warning_the_words_and_the_proofs_agree(window: str, punctuated: bool, algorithm: str) -> None:
+    other = {"window": "1 second", "punctuations": pt.when("last") if punctuated else None}
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        join = joined({"window": WINDOWS[window]}, other, algorithm)
+    warned = [str(each.message) for each in heard if issubclass(each.category, UnboundedStateWarning)]
+    states = [line for line in join.explain().splitlines() if line.startswith("    state:")]
+    for side in Side:
+        missing = bound(join.spec, side).is_missing
+        assert any(f"remembers of {'AB'[side]!r}" in words for words in warned) == missing
+        assert states[side].startswith("    state: unbounded until") == missing
+
+
+def test_a_stream_called_unbounded_is_not() -> None:
+    named = pt.stream(TABLE, name="unbounded", key="k", time="ts", window="1 second")
+    spec = pt.join(named, pt.stream(TABLE, name="B", key="k", time="ts", window="1 second")).spec
+    assert not is_unbounded(spec, LEFT) and not is_unbounded(spec, RIGHT)

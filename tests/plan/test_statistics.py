@@ -1,0 +1,110 @@
+"""Statistics of tables: how long tuples wait is what a walk over them says; states follow from it."""
+
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import punctuated as pt
+from punctuated.errors import UnboundedStateWarning
+from punctuated.experiments.tables_engine import prepare
+from punctuated.model.side import LEFT, RIGHT
+from punctuated.plan.statistics import StreamStatistics, expected, expected_state
+from punctuated.plan.table_statistics import table_statistics
+from punctuated.plan.waits import Waits
+
+objects = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 50), st.booleans()), max_size=20)
+
+
+def table(rows: list[tuple[Any, int, bool]], key_type: pa.DataType | None = None) -> pa.Table:
+    ordered = sorted(rows, key=lambda row: row[1])
+    return pa.table(
+        {
+            "k": pa.array([row[0] for row in ordered], key_type or pa.int64()),
+            "ts": pa.array([row[1] * 10**6 for row in ordered], pa.int64()),
+            "last": pa.array([row[2] for row in ordered], pa.bool_()),
+        }
+    )
+
+
+def statistics_of(left: pa.Table, right: pa.Table, **right_options: Any) -> tuple[StreamStatistics, StreamStatistics]:
+    a = pt.stream(left, name="A", key="k", time="ts", window=10**9)
+    b = pt.stream(right, name="B", key="k", time="ts", window=10**9, **right_options)
+    join = prepare(a, b, "auto")
+    return table_statistics(join.bound.spec, join.batches, join.bound.key_types)
+
+
+def walked(ours: list[tuple[int, int, bool]], ends: dict[int, int]) -> tuple[float, float, float]:
+    """Mean wait, share of those that wait for an ending, share of those that come too late for it."""
+    waits = [ends[key] - ts for key, ts, _ in ours if key in ends]
+    kept = [wait for wait in waits if wait > 0]
+    n = max(1, len(ours))
+    return sum(kept) / max(1, len(kept)), len(kept) / n, (len(waits) - len(kept)) / n
+
+
+@given(objects, objects)
+def test_waits_by_flags_are_those_of_a_walk(
+    ours: list[tuple[int, int, bool]], other: list[tuple[int, int, bool]]
+) -> None:
+    ends: dict[int, int] = {}
+    for key, ts, last in other:
+        if last:
+            ends[key] = min(ts, ends.get(key, ts))
+    found, flagging = statistics_of(table(ours), table(other), punctuations=pt.when("last"))
+    assert (found.waits.mean_s, found.waits.ended, found.waits.over) == pytest.approx(walked(ours, ends))
+    assert flagging.punctuations == sum(last for *_, last in other)
+    assert flagging.waits == Waits()
+    assert (found.tuples, found.distinct_values) == (len(ours), len({key for key, *_ in ours}))
+
+
+@given(objects, objects)
+def test_waits_by_unique_keys_are_those_of_a_walk(
+    ours: list[tuple[int, int, bool]], other: list[tuple[int, int, bool]]
+) -> None:
+    ends: dict[int, int] = {}
+    for key, ts, _ in other:
+        ends[key] = min(ts, ends.get(key, ts))
+    found, _ = statistics_of(table(ours), table(other), punctuations=pt.unique())
+    assert (found.waits.mean_s, found.waits.ended, found.waits.over) == pytest.approx(walked(ours, ends))
+
+
+def test_waits_by_clusters_patterns_and_endings() -> None:
+    ours = table([(1, 0, False), (2, 1, False), (3, 2, False)])
+    clustered = table([(1, 4, False), (1, 6, False), (2, 8, False)])
+    assert statistics_of(ours, clustered, punctuations=pt.clustered())[0].waits == Waits(6.5, 2 / 3)
+    said = table([(None, 5, False)]).append_column("pattern", pa.array(["<{1,3},*,*>"]))
+    found, saying = statistics_of(ours, said, punctuations=pt.rows_with("pattern"))
+    assert found.waits == Waits(4.0, 2 / 3) and saying.punctuations == 2
+    announced = pa.table({"k": [2], "at": pa.array([10**7], pa.int64())})
+    found, _ = statistics_of(ours, table([]), punctuations=pt.endings(announced, key="k", time="at"))
+    assert found.waits == Waits(9.0, 1 / 3)
+
+
+def test_lateness_of_the_other_stream_lets_tuples_wait_longer() -> None:
+    ours, other = table([("x", 0, False)], pa.string()), table([("x", 5, True)], pa.string())
+    found, _ = statistics_of(ours, other, punctuations=pt.when("last"), lateness="3 seconds")
+    assert found.waits == Waits(8.0, 1.0)
+
+
+def test_the_state_to_expect() -> None:
+    a = pt.stream(table([]), name="A", key="k", time="ts", window="10 seconds")
+    b = pt.stream(table([]), name="B", key="k", time="ts", punctuations=pt.when("last"), lateness="2 seconds")
+    with pytest.warns(UnboundedStateWarning, match="'B'"):
+        spec = pt.join(a, b, algorithm="pwjoin").spec
+    ours = StreamStatistics(1000, 100, 50, 0, Waits(4, ended=0.5, over=0.25))
+    both = ours, StreamStatistics(300, 100, 20, 5)
+    assert expected_state(spec, LEFT, both) == pytest.approx(10 * (0.5 * 4 * (1 - math.exp(-3)) + 0.25 * 12))
+    assert expected_state(spec, RIGHT, both) == pytest.approx(300)  # neither window nor punctuations
+
+
+def test_the_load_to_expect_of_a_join_that_sheds() -> None:
+    """KN-38: half of the left tuples may probe, and a quarter of both windows is kept."""
+    streams = [pt.stream(table([]), name=name, key="k", time="ts", window="10 seconds") for name in "AB"]
+    spec = pt.join(*streams, shed=pt.shed(rate=5, tuples=50, strategy="equal")).spec
+    seen = expected(spec, [StreamStatistics(1000, 100, 50, 0)] * 2)
+    assert seen.rates == (10, 10) and seen.probing == (2.5, 2.5)
+    assert seen.windows == (25, 25) and seen.storing == (2.5, 2.5)
+    assert seen.matches == (0.5, 0.5)
