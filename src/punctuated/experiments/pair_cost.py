@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import punctuated as pt
 from punctuated.api.table_input import cast_schema, key_types, read_batches
-from punctuated.experiments.experiment import Progress, report
+from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.trial import SECOND_US, join_quietly
 from punctuated.join.tactics.pairing import served_predicate
 from punctuated.join.tactics.timed_driver import TimedDriver
