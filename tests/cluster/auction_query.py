@@ -14,11 +14,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
+from punctuated.experiments.file_stream import write_files
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.spark.query import Grouping, Query, View
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time
-from spark.spark_harness import write_files
 
 BUCKETS = 4
 NAMES = ("results", "groups")

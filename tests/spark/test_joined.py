@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
+from punctuated.experiments.file_stream import write_files
 from punctuated.model.pattern import WILDCARD, Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
@@ -34,7 +35,6 @@ from spark.spark_harness import (
     in_band_table,
     observe,
     read_files,
-    write_files,
 )
 
 KINDS = ("results", "unmatched", "punctuations", "rejected")

@@ -16,6 +16,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
+from punctuated.experiments.file_stream import write_files
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.spark.metrics import (
     COUNTERS,
@@ -31,7 +32,7 @@ from punctuated.spark.metrics import (
     metrics_of,
     prometheus_text,
 )
-from spark.spark_harness import read_files, write_files
+from spark.spark_harness import read_files
 
 AUCTIONS = [
     pa.table({"item": [1, 2, 3], "ts": [0, 1, 2]}),
