@@ -29,11 +29,12 @@ class StreamStatistics:
         return self.punctuations / self.seconds if self.seconds > 0 else 0.0
 
 
+_BOTH = "when both streams have ended a value"
 _RULES = {
     Propagation.NONE: "none",
-    Propagation.REGULAR: "when both streams have ended a value (PW-08)",
-    Propagation.EARLY: "when both streams have ended a value (PW-08), or its last tuple has left the window (PW-32)",
-    Propagation.OWN_STATE: "when both streams have ended a value (PW-08), or the ending one stores none of it (PJ-09)",
+    Propagation.REGULAR: _BOTH,
+    Propagation.EARLY: f"{_BOTH}, or its last tuple has left the window",
+    Propagation.OWN_STATE: f"{_BOTH}, or the ending one stores none of it",
 }
 
 
