@@ -173,7 +173,7 @@ def _irrelevant(table: pa.Table) -> pa.Table:
 
 
 def bench_memory(n: int) -> dict[str, Any]:
-    """Bytes per stored tuple of W2, after its windows are full."""
+    """Bytes per stored tuple of W2, index, row and all, after its windows are full."""
     tables = streams.w2(n)
     tables = tables[0].select(list(COLUMNS)), tables[1].select(list(COLUMNS))
     seconds, results, driver = run(spec(3600), tables, size=100_000)

@@ -108,52 +108,39 @@ def index_summary(ratios: list[float]) -> str:
     )
 
 
+def weigh(saved: bool) -> dict[str, cost.Weights]:
+    """The models to judge: calibrated now (with all weights, and with two per structure) or saved; and the paper's."""
+    if saved:
+        return {"calibrated": machine_weights(), "paper": cost.KANG_WEIGHTS}
+    calibration = calibrate()
+    return {"calibrated": calibration.weights, "two weights": calibration.plain, "paper": cost.KANG_WEIGHTS}
+
+
+def judge_all(join: WindowJoin, costs: dict[str, float], models: dict[str, cost.Weights]) -> dict[str, Any]:
+    """What was measured of a workload, and what each model says of it; `index` is the index of values / best pair."""
+    measured = {pair: each for pair, each in costs.items() if pair != VALUE_INDEX}
+    return {
+        "join": asdict(join),
+        "matches": join.matches,
+        "measured": measured,
+        "index": costs[VALUE_INDEX] / min(measured.values()) if VALUE_INDEX in costs else None,
+        "models": {name: judge(measured, join.estimates(weights)) for name, weights in models.items()},
+    }
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workloads", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=20.0, help="of input in a batch")
-    parser.add_argument("--batches", type=int, default=5, help="in a process")
-    parser.add_argument("--processes", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--saved", action="store_true", help="do not calibrate: the weights saved, or the reference")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/model.json"))
-    options = parser.parse_args()
-    console = Console()
+    options, console = _options(), Console()
     with console.status("calibrating"):
-        calibration = None if options.saved else calibrate()
-    models = {"calibrated": machine_weights()} if calibration is None else {"calibrated": calibration.weights}
-    models |= {} if calibration is None else {"two weights": calibration.plain}
-    models |= {"paper": cost.KANG_WEIGHTS}
-    title = "Chosen, and how much more it costs; index of values / best pair"
-    table = Table("windows", "rates", "matches", "predicate", "best", *models, "index", title=title)
-    rows: list[dict[str, Any]] = []
+        models = weigh(options.saved)
     joins = workloads(options.workloads, options.seed)
     with console.status(f"measuring {len(joins)} workloads, {options.processes} times over"):
         costs = measure_apart(joins, options.seconds, options.batches, options.processes)
-    for join, measured in zip(joins, costs, strict=True):
-        indexed = measured.pop(VALUE_INDEX, None)
-        ratio = None if indexed is None else indexed / min(measured.values())
-        judged = {name: judge(measured, join.estimates(weights)) for name, weights in models.items()}
-        rows.append(
-            {"join": asdict(join), "matches": join.matches, "measured": measured, "index": ratio, "models": judged}
-        )
-        best = min(measured, key=lambda pair: measured[pair])
-        shown = "" if ratio is None else f"{ratio:.2f}"
-        table.add_row(*_described(join), best, *map(_choice, judged.values()), shown)
-    console.print(table)
+    rows = [judge_all(join, each, models) for join, each in zip(joins, costs, strict=True)]
     totals = {name: summary([row["models"][name] for row in rows]) for name in models}
-    for name, total in totals.items():
-        console.print(
-            f"{name}: best in {total['best']}, as good as the best (within {TIE:.0%}) in {total['as_good']} of "
-            f"{total['workloads']}; at worst {total['worst_loss']:.1%} dearer"
-        )
-    console.print(index_summary([row["index"] for row in rows if row["index"] is not None]))
     ours = totals["calibrated"]
     met = ours["as_good"] >= TARGET_SHARE * len(rows) and ours["worst_loss"] <= TARGET_LOSS
-    console.print(
-        f"target, {TARGET_SHARE:.0%} and at most {TARGET_LOSS:.0%} dearer:", "met" if met else "[red]missed[/red]"
-    )
-    options.out.parent.mkdir(parents=True, exist_ok=True)
+    console.print(_table(joins, rows, models))
+    console.print(*_in_words(totals, rows, met), sep="\n")
     result = {
         "machine": platform.machine(),
         "python": platform.python_version(),
@@ -162,7 +149,44 @@ def main() -> None:
         "met": met,
         "workloads": rows,
     }
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, indent=1))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workloads", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of input in a batch")
+    parser.add_argument("--batches", type=int, default=5, help="in a process")
+    parser.add_argument("--processes", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--saved", action="store_true", help="do not calibrate: the weights saved, or the reference")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/model.json"))
+    return parser.parse_args()
+
+
+def _table(joins: list[WindowJoin], rows: list[dict[str, Any]], models: dict[str, cost.Weights]) -> Table:
+    title = "Chosen, and how much more it costs; index of values / best pair"
+    table = Table("windows", "rates", "matches", "predicate", "best", *models, "index", title=title)
+    for join, row in zip(joins, rows, strict=True):
+        best = min(row["measured"], key=lambda pair: row["measured"][pair])
+        index = "" if row["index"] is None else f"{row['index']:.2f}"
+        table.add_row(*_described(join), best, *map(_choice, row["models"].values()), index)
+    return table
+
+
+def _in_words(totals: dict[str, dict[str, Any]], rows: list[dict[str, Any]], met: bool) -> list[str]:
+    chosen = [
+        f"{name}: best in {total['best']}, as good as the best (within {TIE:.0%}) in {total['as_good']} of "
+        f"{total['workloads']}; at worst {total['worst_loss']:.1%} dearer"
+        for name, total in totals.items()
+    ]
+    verdict = "met" if met else "[red]missed[/red]"
+    return [
+        *chosen,
+        index_summary([row["index"] for row in rows if row["index"] is not None]),
+        f"target, {TARGET_SHARE:.0%} and at most {TARGET_LOSS:.0%} dearer: {verdict}",
+    ]
 
 
 def _described(join: WindowJoin) -> tuple[str, ...]:

@@ -15,12 +15,15 @@ from benchmarks.peers.manifest import Manifest, load_manifest
 
 @dataclass(frozen=True)
 class Batch:
-    """One micro-batch: the whole trigger, and the state after it."""
+    """One micro-batch: the whole trigger, and the state after it.
+
+    Bytes are what each system says of itself: ours the arrays of all buckets, Spark's the memory of its state store.
+    """
 
     rows: int
     seconds: float
     results: int | None = None
-    state_rows: int | None = None
+    state_rows: int | None = None  # tuples of both streams
     state_bytes: int | None = None
 
 

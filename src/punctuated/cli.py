@@ -5,11 +5,8 @@ user can mend is one red line on standard error and exit code 2, never a traceba
 experiment failed.
 """
 
-import json
 import platform
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from importlib import import_module, metadata
 from pathlib import Path
@@ -17,21 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
 from punctuated.cli_calibrate import calibrate_machine
 from punctuated.cli_cost import cost_app
+from punctuated.cli_errors import files_of, plot_extra
+from punctuated.cli_experiment import experiment_app
 from punctuated.cli_output import AsJson, print_json
 from punctuated.errors import PunctuatedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from punctuated.experiments import Experiment
-    from punctuated.experiments.engine import Engine
 
 _VERSIONS_OF = ("punctuated", "pyspark", "pyarrow", "pandas", "numpy", "numba", "sqlglot")
 
@@ -45,13 +39,6 @@ class _Group(TyperGroup):
         except PunctuatedError as error:
             Console(stderr=True).print(Text(f"error: {error}", style="red"), soft_wrap=True)
             raise typer.Exit(2) from error
-
-
-class EngineName(StrEnum):
-    """What runs the joins of an experiment."""
-
-    tables = "tables"
-    spark = "spark"
 
 
 class Punctuations(StrEnum):
@@ -70,16 +57,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Stream joins that know when a key is done.",
 )
-experiment_app = typer.Typer(no_args_is_help=True, help="Rerun the published experiments and draw their figures.")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(cost_app, name="cost")
 cost_app.command("calibrate")(calibrate_machine)
-
-ResultsFolder = Annotated[Path, typer.Option("--out", help="Folder of the results, one JSON file per experiment.")]
-ExperimentName = Annotated[str, typer.Argument(metavar="NAME|all", help="See `punctuated experiment list`.")]
-OnEngine = Annotated[
-    EngineName, typer.Option("--engine", help="What runs the joins; results on Spark are called NAME_spark.")
-]
 
 
 @app.command()
@@ -91,14 +71,14 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value per line and nothing else.")] = False,
 ) -> None:
     """Run the auction query on a local Spark, with and without punctuations, and compare what has to be remembered."""
-    with _plot_extra():
+    with plot_extra():
         import_module("matplotlib")  # rather now than after the run
         import punctuated.experiments.demo as auction_demo
         from punctuated.experiments.demo_view import JsonView, LinesView, LiveView
 
         console = Console()
         view = JsonView(sys.stdout) if as_json else LiveView(console) if console.is_terminal else LinesView(console)
-        with _files_of(out):
+        with files_of(out):
             out.mkdir(parents=True, exist_ok=True)
         if not auction_demo.run(view, out, auctions, batches, spark):
             raise typer.Exit(1)
@@ -174,183 +154,10 @@ def generate(
         typer.echo(f"{table.num_rows} rows → {path}")
 
 
-@experiment_app.command("list")
-def list_experiments(as_json: AsJson = False) -> None:
-    """List the experiments and the figures or tables they repeat."""
-    experiments = _experiments().values()
-    if as_json:
-        print_json([{"name": e.name, "title": e.title, "paper": e.paper} for e in experiments])
-        return
-    table = Table("name", "title", "paper")
-    for e in experiments:
-        table.add_row(Text(e.name), Text(e.title), Text(e.paper))
-    Console().print(table)
-
-
-@experiment_app.command("run")
-def run_experiments(
-    name: ExperimentName,
-    out: ResultsFolder = Path("out/experiments"),
-    scale: Annotated[float, typer.Option(help="Size of the input relative to the published experiment.")] = 1.0,
-    engine: OnEngine = EngineName.tables,
-    as_json: AsJson = False,
-) -> None:
-    """Run one experiment or all of them, write NAME.json, and check the paper's claims.
-
-    Exit code 1 if a claim does not hold.
-    """
-    if scale <= 0:
-        raise PunctuatedError(f"--scale {scale} leaves no input: give a number above 0")
-    chosen, summaries = _chosen(name), []
-    with _running(engine, out, quiet=as_json) as runs_on:
-        for experiment in chosen:
-            result = _run_with_progress(experiment, scale, runs_on, quiet=as_json)
-            path = _write_result(result, out / f"{_file_name(experiment, engine)}.json")
-            checks = result["checks"]
-            summaries.append({"name": experiment.name, "path": str(path), "checks": checks})
-            if not as_json:
-                _print_checks(experiment, checks, path)
-    holds = all(check["holds"] for summary in summaries for check in summary["checks"])
-    if as_json:
-        print_json({"holds": holds, "experiments": summaries})
-    if not holds:
-        raise typer.Exit(1)
-
-
-@experiment_app.command("plot")
-def plot_experiments(
-    name: ExperimentName,
-    out: ResultsFolder = Path("out/experiments"),
-    pictures: Annotated[
-        Path | None, typer.Option(help="Folder for the pictures.", show_default="that of --out")
-    ] = None,
-    engine: OnEngine = EngineName.tables,
-    as_json: AsJson = False,
-) -> None:
-    """Draw NAME.png from NAME.json, for one experiment or for all that have been run."""
-    folder = pictures or out
-    chosen = _chosen(name)
-    if name == "all":
-        chosen = [each for each in chosen if (out / f"{_file_name(each, engine)}.json").exists()]
-        if not chosen:
-            raise PunctuatedError(f"no results in {out}: first `{_run_command(name, out, engine)}`")
-    drawn = [_plot(experiment, out, folder, engine) for experiment in chosen]
-    if as_json:
-        print_json({"files": [str(path) for path in drawn]})
-        return
-    for path in drawn:
-        typer.echo(str(path))
-
-
-def _chosen(name: str) -> "list[Experiment]":
-    experiments = _experiments()
-    if name == "all":
-        return list(experiments.values())
-    if name not in experiments:
-        raise PunctuatedError(f"no experiment is called {name!r}; known are: {', '.join(experiments)}, or all")
-    return [experiments[name]]
-
-
-def _experiments() -> "Mapping[str, Experiment]":
-    with _plot_extra():
-        from punctuated.experiments import EXPERIMENTS
-
-        return EXPERIMENTS
-
-
-def _file_name(experiment: "Experiment", engine: EngineName) -> str:
-    return experiment.name if engine is EngineName.tables else f"{experiment.name}_{engine}"
-
-
-def _run_command(name: str, out: Path, engine: EngineName) -> str:
-    command = f"punctuated experiment run {name} --out {out}"
-    return command if engine is EngineName.tables else f"{command} --engine {engine}"
-
-
-@contextmanager
-def _running(engine: EngineName, out: Path, *, quiet: bool) -> "Iterator[Engine]":
-    """The engine, started; Spark needs some seconds for that, and writes its messages to `spark.log`."""
-    from punctuated.experiments.engine import open_engine
-
-    with _files_of(out):
-        out.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        with Console(stderr=True, quiet=quiet).status(f"starting {engine}"):
-            started = stack.enter_context(open_engine(engine, out / "spark.log"))
-        yield started
-
-
-@contextmanager
-def _plot_extra() -> Iterator[None]:
-    """Names the extra to install when what runs inside misses matplotlib."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "matplotlib":
-            raise
-        raise PunctuatedError('pictures need matplotlib: pip install "punctuated[plot]"') from error
-
-
-@contextmanager
-def _files_of(path: Path) -> Iterator[None]:
-    """Names the path when what runs inside cannot read or write it."""
-    try:
-        yield
-    except OSError as error:
-        raise PunctuatedError(f"cannot use {path}: {error.strerror or error}") from error
-
-
-def _run_with_progress(experiment: "Experiment", scale: float, engine: "Engine", *, quiet: bool) -> dict[str, Any]:
-    if quiet:
-        return experiment.run(scale=scale, engine=engine)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(experiment.name, total=1.0)
-        return experiment.run(scale=scale, progress=lambda done: bar.update(task, completed=done), engine=engine)
-
-
-def _print_checks(experiment: "Experiment", checks: Sequence[Mapping[str, Any]], path: Path) -> None:
-    table = Table("claim", "holds", "detail", title=Text(f"{experiment.title} ({experiment.paper})"))
-    for check in checks:
-        holds = Text("yes", style="green") if check["holds"] else Text("no", style="red")
-        table.add_row(Text(check["claim"]), holds, Text(check["detail"]))
-    Console().print(table)
-    typer.echo(str(path))
-
-
-def _plot(experiment: "Experiment", results: Path, pictures: Path, engine: EngineName) -> Path:
-    name = _file_name(experiment, engine)
-    picture = pictures / f"{name}.png"
-    result = _read_result(results / f"{name}.json", _run_command(experiment.name, results, engine))
-    with _files_of(picture), _plot_extra():
-        pictures.mkdir(parents=True, exist_ok=True)
-        experiment.plot(result, picture)
-    return picture
-
-
-def _read_result(path: Path, command: str) -> dict[str, Any]:
-    if not path.exists():
-        raise PunctuatedError(f"{path} does not exist: first `{command}`")
-    with _files_of(path):
-        text = path.read_text(encoding="utf-8")
-    try:
-        result: dict[str, Any] = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise PunctuatedError(f"{path} is not JSON ({error}): run the experiment again") from error
-    return result
-
-
-def _write_result(result: Mapping[str, Any], path: Path) -> Path:
-    with _files_of(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    return path
-
-
 def _write_parquet(table: "pa.Table", path: Path) -> None:
     import pyarrow.parquet as pq
 
-    with _files_of(path):
+    with files_of(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table, path)
 

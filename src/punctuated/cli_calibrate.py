@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from punctuated.cli_output import AsJson, print_json
+from punctuated.cli_output import AsJson, print_json, progress_bar
 from punctuated.plan import cost
 
 if TYPE_CHECKING:
@@ -40,12 +39,8 @@ def calibrate_machine(
 def _calibrate(*, quiet: bool) -> "Calibration":
     from punctuated.experiments.calibration.calibration import calibrate  # compiles kernels
 
-    if quiet:
-        return calibrate()
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("calibrating", total=1.0)
-        return calibrate(lambda done: bar.update(task, completed=done))
+    with progress_bar("calibrating", quiet=quiet) as progress:
+        return calibrate(progress)
 
 
 def _content(calibration: "Calibration") -> dict[str, Any]:

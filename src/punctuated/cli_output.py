@@ -1,9 +1,13 @@
-"""How the commands print what machines read."""
+"""How the commands print what machines read, and how far a long one is."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
 
@@ -11,3 +15,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and n
 def print_json(value: object) -> None:
     """One JSON value on standard output."""
     typer.echo(json.dumps(value, indent=2))
+
+
+@contextmanager
+def progress_bar(doing: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
+    """A bar on standard error, gone in the end; it is given the share done so far. There is none if `quiet`."""
+    if quiet:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(doing, total=1.0)
+        yield lambda done: bar.update(task, completed=done)

@@ -14,12 +14,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
 from punctuated.bind.grouping import Grouping
+from punctuated.experiments.file_stream import write_files
 from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.spark.query import Query
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time
-from spark.spark_harness import write_files
 
 BUCKETS = 4
 NAMES = ("results", "groups")

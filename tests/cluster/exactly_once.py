@@ -30,6 +30,7 @@ from pyspark.sql import SparkSession
 import punctuated as pt
 from cluster import auction_query
 from cluster.standalone import HOST, MEMORY, Cluster, environment
+from punctuated.experiments.local_spark import stderr_to
 from spark.checkpoints import Batches, commits, described, states
 
 SETTINGS = {
@@ -61,25 +62,12 @@ def session(cluster: Cluster, folder: Path) -> Iterator[SparkSession]:
     builder = SparkSession.builder.master(cluster.url).appName("exactly-once")
     for setting in (SETTINGS | {"spark.sql.warehouse.dir": str(folder / "warehouse")}).items():
         builder = builder.config(*setting)
-    with _errors_to(folder / "driver.log"):
+    with stderr_to(folder / "driver.log"):
         spark = pt.configure(builder.getOrCreate())
     try:
         yield spark
     finally:
         spark.stop()
-
-
-@contextmanager
-def _errors_to(path: Path) -> Iterator[None]:
-    """Processes that are started meanwhile write their standard error to a file, for good."""
-    ours = os.dup(2)
-    with path.open("ab") as log:
-        os.dup2(log.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(ours, 2)
-        os.close(ours)
 
 
 # Running and killing

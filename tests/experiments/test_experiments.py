@@ -1,6 +1,7 @@
 """Every experiment runs, survives JSON and can be drawn; those that measure no time keep the paper's claims."""
 
 import json
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,22 +10,18 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.experiments import EXPERIMENTS, fig08_memory, fig11_punctuations, fig12_one_sided, planned_state
-from punctuated.experiments.experiment import Experiment
+from punctuated.errors import PunctuatedError
+from punctuated.experiments import EXPERIMENTS
+from punctuated.experiments.experiment import ALL_ENGINES, Experiment
 from punctuated.experiments.fig07_best_case import synchronized
 from punctuated.experiments.race import ratio
 from punctuated.experiments.series import mean_after
-from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.tables_engine import TABLES, TablesEngine
 from punctuated.experiments.trial import alike, cut, times_us, with_and_without
 
-DETERMINISTIC = (
-    "fig07_best_case",
-    "fig08_memory",
-    "fig11_punctuations",
-    "fig12_one_sided",
-    "eq01_state",
-    "planned_state",
-)
+NEED_A_LENGTH = ("fig08_memory", "fig11_punctuations", "fig12_one_sided", "eq01_state")
+DETERMINISTIC = ("fig07_best_case", "planned_state", *NEED_A_LENGTH)
+ON_TABLES_ONLY = {name for name in EXPERIMENTS if name.startswith("kn_")}
 PNG = b"\x89PNG\r\n"
 
 each_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
@@ -56,32 +53,27 @@ def failing(checks: list[dict[str, Any]]) -> list[str]:
     return [check["claim"] for check in checks if not check["holds"]]
 
 
-def test_a_join_that_saves_nothing_fails_the_claims_of_figure_8() -> None:
-    result = EXPERIMENTS["fig08_memory"].run(scale=0.2)
-    runs = {window: {"PWJoin": each["WJoin"], "WJoin": each["WJoin"]} for window, each in result["runs"].items()}
-    summary = {window: each | {"saved": 0.0, "saved_share": 0.0} for window, each in result["summary"].items()}
-    assert len(failing(fig08_memory._checks(runs, summary))) == 2
-
-
-def test_swapping_the_joins_fails_the_claims_of_figures_11_and_12() -> None:
-    for figure, name in ((fig11_punctuations, "fig11_punctuations"), (fig12_one_sided, "fig12_one_sided")):
-        runs = EXPERIMENTS[name].run(scale=0.2)["runs"]
-        assert failing(figure._checks(runs)) == []
-        assert len(failing(figure._checks({"PWJoin": runs["PJoin"], "PJoin": runs["PWJoin"]}))) >= 2
-
-
-def test_plans_by_equation_one_or_by_the_window_alone_fail_the_claims() -> None:
-    points = EXPERIMENTS["planned_state"].run(scale=0.5)["points"]
-    assert failing(planned_state._checks(points)) == []
-    for other in ("eq1", "bound"):
-        assert len(failing(planned_state._checks([point | {"waits": point[other]} for point in points]))) >= 1
-    too_low = [point | {"counts": 0.5 * point["measured"], "eq1": point["measured"]} for point in points]
-    assert len(failing(planned_state._checks(too_low))) == 2
-
-
-@pytest.mark.parametrize("name", DETERMINISTIC)
+@pytest.mark.parametrize("name", NEED_A_LENGTH)
 def test_a_run_that_is_too_short_for_its_claims_says_so(name: str) -> None:
-    assert EXPERIMENTS[name].run(scale=1e-9)["checks"]
+    assert len(failing(EXPERIMENTS[name].run(scale=1e-9)["checks"])) >= 2
+
+
+@each_experiment
+def test_joins_run_on_the_engine_asked_for_or_it_is_refused(experiment: Experiment) -> None:
+    class Elsewhere(TablesEngine):
+        name = "spark"
+
+        def sample(self, *_: Any) -> Any:
+            raise InterruptedError
+
+        def race(self, *_: Any) -> Any:
+            raise InterruptedError
+
+    is_on_tables_only = experiment.name in ON_TABLES_ONLY
+    assert experiment.engines == (("tables",) if is_on_tables_only else ALL_ENGINES)
+    expected, message = (PunctuatedError, "its engines are tables") if is_on_tables_only else (InterruptedError, None)
+    with pytest.raises(expected, match=message):
+        experiment.run(scale=0.01, engine=Elsewhere())
 
 
 @pytest.mark.parametrize("name", DETERMINISTIC)
@@ -93,7 +85,7 @@ def test_the_same_scale_gives_the_same_result(name: str) -> None:
 @each_experiment
 def test_names_are_those_of_the_files(experiment: Experiment) -> None:
     assert EXPERIMENTS[experiment.name] is experiment
-    assert experiment.run.__module__ == f"punctuated.experiments.{experiment.name}"
+    assert import_module(f"punctuated.experiments.{experiment.name}").EXPERIMENT is experiment
 
 
 # The ground they stand on

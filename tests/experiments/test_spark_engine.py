@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import punctuated as pt
 from punctuated.cli import app
 from punctuated.errors import PunctuatedError
-from punctuated.experiments import EXPERIMENTS, fig07_best_case
+from punctuated.experiments import EXPERIMENTS
 from punctuated.experiments.engine import open_engine
 from punctuated.experiments.race import compared
 from punctuated.experiments.tables_engine import TABLES, prepare
@@ -127,6 +127,7 @@ class Coarse:
     """Tables, seen as seldom as micro-batches would."""
 
     name = "spark"
+    state_name = "tuples left by a micro-batch"
     race = TABLES.race
 
     def sample(self, trial: Trial, step_us: int, progress: Any = None) -> Any:
@@ -134,7 +135,7 @@ class Coarse:
 
 
 def test_the_best_case_says_that_objects_are_not_seen(tmp_path: Path) -> None:
-    result = fig07_best_case.run(engine=Coarse())
+    result = EXPERIMENTS["fig07_best_case"].run(engine=Coarse())
     claims = [check["claim"] for check in result["checks"]]
     assert [claim.startswith("After each micro-batch") for claim in claims] == [True, True, True, False]
     assert all(check["holds"] for check in result["checks"])

@@ -4,7 +4,6 @@ Everything is observed through the view ALL, in the oracle's terms.
 """
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import TimerValues
@@ -277,16 +275,6 @@ def _tuple(stream: StreamSpec, row: dict[str, Any], suffix: str) -> tuple[Any, .
 
 
 # Queries over files
-
-
-def write_files(folder: Path, batches: Sequence[pa.Table], first: int = 0) -> Path:
-    """One file per batch, in the order in which a file source takes them; `first` is the number of files there."""
-    folder.mkdir(parents=True, exist_ok=first > 0)
-    for number, table in enumerate(batches, first):
-        path = folder / f"{number:05}.parquet"
-        pq.write_table(table, path)
-        os.utime(path, (1_600_000_000 + number, 1_600_000_000 + number))
-    return folder
 
 
 def read_files(spark: SparkSession, folder: Path, schema: pa.Schema, streaming: bool) -> DataFrame:

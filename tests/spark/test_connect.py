@@ -17,11 +17,11 @@ import pyspark
 import pytest
 
 import punctuated as pt
+from punctuated.experiments.file_stream import write_files
 from punctuated.model.side import LEFT, RIGHT, Side
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time
 from spark.processes import free_port, kill_session, listens
-from spark.spark_harness import write_files
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 N_BATCHES = 2

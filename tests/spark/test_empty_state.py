@@ -6,11 +6,11 @@ import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 import punctuated as pt
+from punctuated.experiments.file_stream import write_files
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.spark.joined import SparkJoin
 from spark.checkpoints import cut_by_time, stored
 from spark.crash_query import AUCTIONS, BIDS
-from spark.spark_harness import write_files
 
 N = 3_000
 SCHEMAS = {"auctions": AUCTIONS, "bids": BIDS}

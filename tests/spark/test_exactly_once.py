@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 import punctuated as pt
 from punctuated.bind.grouping import Grouping
+from punctuated.experiments.file_stream import write_files
 from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.query import Query
@@ -25,7 +26,6 @@ from punctuated.spark.repair import forget_uncommitted
 from spark import crash_query
 from spark.checkpoints import Batches, commits, cut_by_time, described, states
 from spark.processes import kill, kill_session, members, members_with
-from spark.spark_harness import write_files
 
 KILLS = int(os.environ.get("PUNCTUATED_KILLS", "3"))
 SEED = int(os.environ.get("PUNCTUATED_SEED", "1"))

@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
+from punctuated.experiments.file_stream import write_files
 from punctuated.model.pattern import WILDCARD, Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
@@ -34,7 +35,6 @@ from spark.spark_harness import (
     in_band_table,
     observe,
     read_files,
-    write_files,
 )
 
 KINDS = ("results", "unmatched", "punctuations", "rejected")
@@ -335,8 +335,7 @@ def test_explain_names_the_buckets(spark: SparkSession) -> None:
         "    state: bounded by its window as B goes on",
         "  right B: window 3600 s, lateness 0 s, punctuations from nowhere",
         "    state: bounded by its window as A goes on",
-        "  output punctuations: when both streams have ended a value (PW-08), "
-        "or its last tuple has left the window (PW-32)",
+        "  output punctuations: when both streams have ended a value, or its last tuple has left the window",
         "buckets: 7",
     ]
     by_default = pt.join(stream(frame(spark), "A"), stream(frame(spark), "B"))

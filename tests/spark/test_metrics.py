@@ -18,11 +18,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 import punctuated as pt
 from punctuated.api.metrics import Exporter, JoinMetrics, JsonLines, Lines, Log, Prometheus, history, joins_in, listen
 from punctuated.api.metrics import of as metrics_of
+from punctuated.experiments.file_stream import write_files
 from punctuated.model.counters import COLUMNS, COUNTERS
 from punctuated.model.eternity import FOREVER, NEVER
 from punctuated.spark.metrics.listener import MetricsListener
 from punctuated.spark.metrics.prometheus import prometheus_text
-from spark.spark_harness import read_files, write_files
+from spark.spark_harness import read_files
 
 AUCTIONS = [
     pa.table({"item": [1, 2, 3], "ts": [0, 1, 2]}),

@@ -14,8 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
 from punctuated.errors import ColumnError, StreamError
+from punctuated.experiments.file_stream import write_files
 from punctuated.spark.sinks import BATCH_ID, write_to
-from spark.spark_harness import read_files, write_files
+from spark.spark_harness import read_files
 
 AUCTION = pa.schema([("item", pa.int64()), ("ts", pa.int64()), ("seller", pa.string())])
 BID = pa.schema([("item", pa.int64()), ("at", pa.int64()), ("price", pa.float64()), ("closed", pa.bool_())])

@@ -1,4 +1,4 @@
-"""Where a stream's punctuations come from: what `punctuations=` takes."""
+"""Where a stream's punctuations come from: what `punctuations=` takes. Constraints are such, too (PW-13)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -68,12 +68,12 @@ def single_sources(source: Source | None) -> tuple[Source, ...]:
 
 
 def unique() -> Source:
-    """Every key comes once: a key is over with its first tuple (PW-13)."""
+    """Every key comes once: a key is over with its first tuple."""
     return Unique()
 
 
 def clustered() -> Source:
-    """Tuples of a key come together: a key is over once the stream has gone on to another one (PW-13)."""
+    """Tuples of a key come together: a key is over once the stream has gone on to another one."""
     return Clustered()
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from punctuated.experiments.experiment import Progress, part
+from punctuated.experiments.progress import Progress, part
 from punctuated.experiments.series import Series, only
 from punctuated.experiments.tables_engine import TABLES
 from punctuated.experiments.trial import Trial
@@ -21,6 +21,10 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """The name by which it is asked for, and which results carry."""
+
+    @property
+    def state_name(self) -> str:
+        """What `state` in its samples counts: engines see a join at different points of its work."""
 
     def sample(self, trial: Trial, step_us: int, progress: Progress | None = None) -> Series:
         """The join's counters at every step of event time, as long as both streams go on (PW-56)."""

@@ -6,15 +6,13 @@ state; what can be checked is that PWJoin's extra work stays small, and does not
 """
 
 from pathlib import Path
-from typing import Any
 
-import punctuated as pt
 from punctuated.experiments import plot
 from punctuated.experiments.engine import Engine
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, part, scaled
+from punctuated.experiments.experiment import Check, Experiment, Result, check, scaled
+from punctuated.experiments.progress import Progress
 from punctuated.experiments.race import compared, ratio
-from punctuated.experiments.tables_engine import TABLES
-from punctuated.experiments.trial import SECOND_US, times_us, with_and_without
+from punctuated.experiments.trial import SECOND_US, for_each_window, generated, times_us
 
 PATTERN = "punct-asc-100-40"
 TUPLES = 300_000  # per stream: 3,000 s at 100 tuples/s
@@ -25,24 +23,23 @@ MOST_TIMES_LONGER, LEAST_SPEED = 1.4, 100
 MOST_GROWTH = {"tables": 0.1, "spark": 0.25}  # times of micro-batches scatter more
 
 
-def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
+def measure(scale: float, progress: Progress | None, engine: Engine) -> Result:
     """Race PWJoin against WJoin with each window."""
     n = scaled(TUPLES, scale)
-    left, right = (pt.streams.generate(PATTERN, n, seed=seed) for seed in (1, 2))
-    runs: dict[str, dict[str, Any]] = {}
-    for i, window in enumerate(WINDOWS_S):
-        trials, share = with_and_without((left, right), window), part(progress, i, len(WINDOWS_S))
-        runs[str(window)] = engine.race(trials, BATCH_S * SECOND_US, REPEATS, share)
-    seconds = float(times_us(left)[-1]) / SECOND_US
-    checks = _checks(runs, seconds, MOST_GROWTH[engine.name])
-    return {"engine": engine.name, "tuples": n, "stream_s": seconds, "runs": runs, "checks": checks}
+    tables = generated((PATTERN, PATTERN), n)
+    runs = for_each_window(
+        WINDOWS_S, tables, lambda trials, share: engine.race(trials, BATCH_S * SECOND_US, REPEATS, share), progress
+    )
+    return {"tuples": n, "stream_s": float(times_us(tables[0])[-1]) / SECOND_US, "runs": runs}
 
 
-def _checks(runs: dict[str, dict[str, Any]], stream_s: float, most_growth: float) -> list[dict[str, Any]]:
+def checks(result: Result) -> list[Check]:
+    """Bounds on what PWJoin takes beyond WJoin."""
+    runs, most_growth = result["runs"], MOST_GROWTH[result["engine"]]
     longer = {window: ratio(each["PWJoin"], each["WJoin"]) for window, each in runs.items()}
     small, large = longer.values()
     slowest = max((join for each in runs.values() for join in each.values()), key=lambda join: join["median_s"])
-    joined_s = stream_s * slowest["timed_share"]
+    joined_s = result["stream_s"] * slowest["timed_share"]
     in_words = [compared(each["PWJoin"], each["WJoin"]) for each in runs.values()]
     return [
         check(
@@ -84,4 +81,6 @@ def draw(result: Result, path: Path) -> None:
         plot.legend_below(axes, columns=2)
 
 
-EXPERIMENT = Experiment("fig09_throughput", "Tuple output rate, PWJoin vs. WJoin", "PWJoin figure 9", run, draw)
+EXPERIMENT = Experiment(
+    "fig09_throughput", "Tuple output rate, PWJoin vs. WJoin", "PWJoin figure 9", measure, checks, draw
+)

@@ -5,15 +5,14 @@ same as WJoin. The second holds here; of the first, a bound is checked. The pape
 """
 
 from pathlib import Path
-from typing import Any
 
 import punctuated as pt
 from punctuated.experiments import plot
 from punctuated.experiments.engine import Engine
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, scaled
+from punctuated.experiments.experiment import Check, Experiment, Result, check, listed, scaled
+from punctuated.experiments.progress import Progress
 from punctuated.experiments.race import compared, ratio
-from punctuated.experiments.tables_engine import TABLES
-from punctuated.experiments.trial import SECOND_US, alike
+from punctuated.experiments.trial import SECOND_US, alike, generated
 
 PATTERNS = ("punct-asc-30-40", "punct-random-30-40")
 TUPLES = 300_000  # per stream
@@ -24,13 +23,10 @@ MOST_TIMES_LONGER, MOST_WITHOUT = 2.0, 1.15
 NONE = "PWJoin, no punctuations"
 
 
-def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
+def measure(scale: float, progress: Progress | None, engine: Engine) -> Result:
     """Race PWJoin with irrelevant punctuations, PWJoin without any, and WJoin."""
     n = scaled(TUPLES, scale)
-    with_rows = [
-        pt.streams.generate(pattern, n, seed=seed, punctuations="irrelevant")
-        for seed, pattern in enumerate(PATTERNS, 1)
-    ]
+    with_rows = generated(PATTERNS, n, punctuations="irrelevant")
     tuples = [table.filter(table["pattern"].is_null()).drop_columns(["pattern"]) for table in with_rows]
     trials = {
         "PWJoin": alike("pwjoin", with_rows, WINDOW_S, pt.rows_with("pattern")),
@@ -39,17 +35,12 @@ def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = T
     }
     runs = engine.race(trials, BATCH_S * SECOND_US, REPEATS, progress)
     n_punctuations = sum(len(table) - n for table in with_rows)
-    return {
-        "engine": engine.name,
-        "tuples": n,
-        "punctuations": n_punctuations,
-        "window_s": WINDOW_S,
-        "runs": runs,
-        "checks": _checks(runs, n_punctuations),
-    }
+    return {"tuples": n, "punctuations": n_punctuations, "window_s": WINDOW_S, "runs": runs}
 
 
-def _checks(runs: dict[str, dict[str, Any]], n_punctuations: int) -> list[dict[str, Any]]:
+def checks(result: Result) -> list[Check]:
+    """Bounds on what irrelevant punctuations, and none at all, cost PWJoin beyond WJoin."""
+    runs, n_punctuations = result["runs"], result["punctuations"]
     irrelevant, without = (ratio(runs[name], runs["WJoin"]) for name in ("PWJoin", NONE))
     extra_us = (runs["PWJoin"]["median_s"] - runs["WJoin"]["median_s"]) * SECOND_US / max(1, n_punctuations)
     each_costs = f"; {extra_us:.1f} µs per punctuation" if runs["PWJoin"]["timed_share"] == 1 else ""
@@ -85,4 +76,6 @@ def draw(result: Result, path: Path) -> None:
         plot.legend(axes, "upper left")
 
 
-EXPERIMENT = Experiment("fig10_irrelevant", "Irrelevant punctuations, PWJoin vs. WJoin", "PWJoin figure 10", run, draw)
+EXPERIMENT = Experiment(
+    "fig10_irrelevant", "Irrelevant punctuations, PWJoin vs. WJoin", "PWJoin figure 10", measure, checks, draw
+)

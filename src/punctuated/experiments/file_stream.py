@@ -9,15 +9,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 _SPARK_TYPES = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "STRING", pa.bool_(): "BOOLEAN"}
+_FIRST_FILE_S = 1_600_000_000  # files are dated a second apart: Spark orders them by their time
 
 
-def write_files(folder: Path, tables: Sequence[pa.Table]) -> Path:
-    """One file per batch; Spark takes the oldest first."""
-    folder.mkdir(parents=True)
-    for number, table in enumerate(tables):
+def write_files(folder: Path, tables: Sequence[pa.Table], first: int = 0) -> Path:
+    """One file per batch; Spark takes the oldest first. `first` is the number of files that are there already."""
+    folder.mkdir(parents=True, exist_ok=first > 0)
+    for number, table in enumerate(tables, first):
         path = folder / f"{number:05}.parquet"
         pq.write_table(table, path)
-        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+        os.utime(path, (_FIRST_FILE_S + number, _FIRST_FILE_S + number))
     return folder
 
 

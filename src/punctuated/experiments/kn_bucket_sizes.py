@@ -7,15 +7,13 @@ two tuples per bucket only two crossovers are left: HN, HH, NH.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from punctuated.experiments import plot
 from punctuated.experiments.calibration.timed_join import TimedJoin
-from punctuated.experiments.engine import Engine
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, report
-from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.experiment import Check, Result, check, listed, tables_experiment
+from punctuated.experiments.progress import Progress, report
 from punctuated.plan import cost
 
 WINDOW = 5000
@@ -25,7 +23,7 @@ SEARCHES, REPEATS = 20_000, 5
 LEAST_SAVED, LEAST_FIT = 0.6, 0.9
 
 
-def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
+def measure(scale: float, progress: Progress | None) -> Result:
     """Measure windows with buckets of each size, and the other structures for comparison."""
     n = max(200, round(SEARCHES * scale))
     points = []
@@ -42,22 +40,18 @@ def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = T
         report(progress, (i + 1) / (len(SIZES) + 1))
     memory = {structure: TimedJoin(f"N{structure}", WINDOW).bytes_per_tuple for structure in cost.STRUCTURES}
     report(progress, 1.0)
-    two = [(each.before, each.after) for each in cost.crossovers((WINDOW, WINDOW), bucket_size=2)]
-    return {
-        "engine": TABLES.name,
-        "window": WINDOW,
-        "points": points,
-        "bytes": memory,
-        "winners_of_two": [two[0][0], *(after for _, after in two)],
-        "checks": _checks(points, memory, two),
-    }
+    two = cost.crossovers((WINDOW, WINDOW), bucket_size=2)
+    winners = [two[0].before, *(each.after for each in two)]
+    return {"window": WINDOW, "points": points, "bytes": memory, "winners_of_two": winners}
 
 
 def _cheapest(work: Callable[[int], float], n: int) -> float:
     return min(work(n) for _ in range(REPEATS))
 
 
-def _checks(points: list[dict[str, Any]], memory: dict[str, float], two: list[tuple[str, str]]) -> list[dict[str, Any]]:
+def checks(result: Result) -> list[Check]:
+    """What larger buckets save, and what they cost."""
+    points, memory, winners = (result[name] for name in ("points", "bytes", "winners_of_two"))
     taken = {each["size"]: each["bytes"] - memory["N"] for each in points}
     most, least = taken[SIZES[0]], taken[SIZES[-1]]
     saved = (most - taken[CHOSEN]) / (most - least)
@@ -72,8 +66,8 @@ def _checks(points: list[dict[str, Any]], memory: dict[str, float], two: list[tu
         ),
         check(
             "By the paper's weights, with two tuples per bucket only HN, HH and NH win",
-            two == [("HN", "HH"), ("HH", "NH")],
-            ", ".join(f"{before} to {after}" for before, after in two),
+            winners == ["HN", "HH", "NH"],
+            ", ".join(winners),
         ),
         check(
             f"A search costs the more the fuller its bucket is, in proportion (r² at least {LEAST_FIT:g})",
@@ -116,4 +110,6 @@ def draw(result: Result, path: Path) -> None:
         plot.legend(axes[1], "upper left")
 
 
-EXPERIMENT = Experiment("kn_bucket_sizes", "Hash buckets of 2 to 100 tuples", "Kang et al., section 5.1", run, draw)
+EXPERIMENT = tables_experiment(
+    "kn_bucket_sizes", "Hash buckets of 2 to 100 tuples", "Kang et al., section 5.1", measure, checks, draw
+)

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from punctuated.experiments import kang_plot, plot
-from punctuated.experiments.engine import Engine
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, listed, report
-from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.experiment import Check, Result, check, listed, tables_experiment
+from punctuated.experiments.progress import Progress, report
 from punctuated.plan import cost
 from punctuated.plan.cost.machine import machine_weights
 
@@ -26,7 +25,7 @@ COST_LABEL = f"s of CPU per 60 s of {TOTAL_RATE:,.0f} tuples/s"
 _LOWEST_SHARE, _POINTS = 2e-4, 121
 
 
-def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
+def measure(scale: float, progress: Progress | None) -> Result:
     """Evaluate the formulas; there is nothing to scale, and no join."""
     ends = np.log(_LOWEST_SHARE / (1 - _LOWEST_SHARE))
     shares = (1 / (1 + np.exp(-np.linspace(ends, -ends, _POINTS)))).tolist()
@@ -35,14 +34,7 @@ def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = T
         for name, weights in (("paper", cost.KANG_WEIGHTS), ("machine", machine_weights()))
     }
     report(progress, 1.0)
-    return {
-        "engine": TABLES.name,
-        "windows": list(WINDOWS),
-        "rate": TOTAL_RATE,
-        "shares": shares,
-        "models": models,
-        "checks": _checks(models),
-    }
+    return {"windows": list(WINDOWS), "rate": TOTAL_RATE, "shares": shares, "models": models}
 
 
 def costs_at(share: float, weights: cost.Weights) -> dict[str, float]:
@@ -65,7 +57,9 @@ def winners(model: dict[str, Any]) -> list[str]:
     return [found[0]["before"], *(each["after"] for each in found)] if found else []
 
 
-def _checks(models: dict[str, Any]) -> list[dict[str, Any]]:
+def checks(result: Result) -> list[Check]:
+    """The paper's winners by its weights, and what is left of them by ours."""
+    models = result["models"]
     shares = [each["share"] for each in models["paper"]["crossovers"]]
     machine = winners(models["machine"])
     return [
@@ -112,4 +106,6 @@ def draw_model(axes: Any, shares: list[float], model: dict[str, Any]) -> None:
     kang_plot.winners(axes, shares, model["crossovers"])
 
 
-EXPERIMENT = Experiment("kn_fig02", "Estimated cost of eight pairs of structures", "Kang et al., figure 2", run, draw)
+EXPERIMENT = tables_experiment(
+    "kn_fig02", "Estimated cost of eight pairs of structures", "Kang et al., figure 2", measure, checks, draw
+)

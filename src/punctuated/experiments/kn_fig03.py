@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from punctuated.experiments import kang_plot, plot
-from punctuated.experiments.engine import Engine
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, part
+from punctuated.experiments.experiment import Check, Result, check, tables_experiment
 from punctuated.experiments.kn_fig02 import COST_LABEL, TOTAL_RATE, WINDOWS
 from punctuated.experiments.pair_cost import MINUTE_S, WindowJoin, measure_pairs
-from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.progress import Progress, part
 from punctuated.plan import cost
 from punctuated.plan.cost.machine import machine_weights
 
@@ -25,7 +24,7 @@ MOST_LOSS, MOST_ERROR = 0.1, 0.25
 MOST_FACTOR = 3.0  # lines that meet at a flat angle: where exactly they do is open to chance
 
 
-def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
+def measure(scale: float, progress: Progress | None) -> Result:
     """Measure all pairs at each split."""
     weights, seconds = machine_weights(), MINUTE_S * scale
     points = []
@@ -48,14 +47,7 @@ def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = T
         ],
         "measured": measured_crossovers(points),
     }
-    return {
-        "engine": TABLES.name,
-        "windows": list(WINDOWS),
-        "seconds": seconds * MINUTES,
-        "points": points,
-        "crossovers": crossovers,
-        "checks": _checks(points, crossovers),
-    }
+    return {"windows": list(WINDOWS), "seconds": seconds * MINUTES, "points": points, "crossovers": crossovers}
 
 
 def measured_crossovers(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -79,7 +71,9 @@ def _from_logit(number: float) -> float:
     return 1 / (1 + math.exp(-number))
 
 
-def _checks(points: list[dict[str, Any]], crossovers: dict[str, Any]) -> list[dict[str, Any]]:
+def checks(result: Result) -> list[Check]:
+    """The calibrated model against what was measured."""
+    points, crossovers = result["points"], result["crossovers"]
     losses, errors, right = [], [], 0
     for each in points:
         measured, estimated = each["measured"], each["estimated"]
@@ -152,4 +146,6 @@ def draw(result: Result, path: Path) -> None:
         kang_plot.legend_below([axes], columns=8)
 
 
-EXPERIMENT = Experiment("kn_fig03", "Measured cost of eight pairs of structures", "Kang et al., figure 3", run, draw)
+EXPERIMENT = tables_experiment(
+    "kn_fig03", "Measured cost of eight pairs of structures", "Kang et al., figure 3", measure, checks, draw
+)

@@ -5,19 +5,17 @@ printed only those without a T-tree would (XD-01).
 """
 
 from pathlib import Path
-from typing import Any
 
 from punctuated.experiments import kang_plot, plot
-from punctuated.experiments.engine import Engine
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, report
-from punctuated.experiments.tables_engine import TABLES
+from punctuated.experiments.experiment import Check, Result, check, tables_experiment
+from punctuated.experiments.progress import Progress, report
 from punctuated.plan import cost
 
 PAPER_WINNERS = ("TN", "HT", "HH")
 _HALF_A_DIGIT = 0.005
 
 
-def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
+def measure(scale: float, progress: Progress | None) -> Result:
     """Evaluate the formulas; there is nothing to scale, and no join."""
     rows = [
         {
@@ -29,10 +27,12 @@ def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = T
         for workload in cost.PAPER_TABLE
     ]
     report(progress, 1.0)
-    return {"engine": TABLES.name, "rows": rows, "checks": _checks(rows)}
+    return {"rows": rows}
 
 
-def _checks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def checks(result: Result) -> list[Check]:
+    """The formulas against what is printed."""
+    rows = result["rows"]
     errors = [abs(row["recomputed"][pair] - row["printed"][pair]) for row in rows for pair in row["printed"]]
     equal = sum(error <= _HALF_A_DIGIT + 1e-9 for error in errors)
     cheapest = [min(row["recomputed"], key=lambda pair: row["recomputed"][pair]) for row in rows]
@@ -87,4 +87,6 @@ def draw(result: Result, path: Path) -> None:
         plot.legend_below(axes, columns=2)
 
 
-EXPERIMENT = Experiment("kn_table3", "Estimated costs of three workloads", "Kang et al., table 3", run, draw)
+EXPERIMENT = tables_experiment(
+    "kn_table3", "Estimated costs of three workloads", "Kang et al., table 3", measure, checks, draw
+)

@@ -39,7 +39,7 @@ def local_spark(name: str, folder: Path, log: Path, settings: Mapping[str, str] 
     os.environ["PYSPARK_PYTHON"] = sys.executable  # otherwise workers take the first python3 on the PATH
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     folders = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
-    with _stderr_to(log):
+    with stderr_to(log):
         spark = session_with(name, SETTINGS | folders | dict(settings or {}))
     try:
         spark.sparkContext.setLogLevel("ERROR")
@@ -51,7 +51,7 @@ def local_spark(name: str, folder: Path, log: Path, settings: Mapping[str, str] 
 
 
 @contextmanager
-def _stderr_to(path: Path) -> Iterator[None]:
+def stderr_to(path: Path) -> Iterator[None]:
     """Processes that are started meanwhile write their standard error to a file, for good."""
     sys.stderr.flush()
     ours = os.dup(2)

@@ -11,7 +11,7 @@ from itertools import accumulate
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.experiments.experiment import Progress, report
+from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.timed import timed
 from punctuated.experiments.trial import SECOND_US, join_quietly
 from punctuated.model.predicate import Expression, band

@@ -15,9 +15,10 @@ import pyarrow as pa
 import punctuated as pt
 from punctuated.experiments import plot
 from punctuated.experiments.engine import Engine
-from punctuated.experiments.experiment import Experiment, Progress, Result, check, part, scaled
+from punctuated.experiments.experiment import Check, Experiment, Result, check, scaled
+from punctuated.experiments.progress import Progress, part
 from punctuated.experiments.series import Series, mean_after
-from punctuated.experiments.tables_engine import TABLES, prepare
+from punctuated.experiments.tables_engine import prepare
 from punctuated.experiments.trial import Input, Trial
 from punctuated.model.side import Side
 from punctuated.plan.cost import pwjoin_state, window_state
@@ -37,7 +38,7 @@ COME_AND_GO, ONE_SIDED, BIDS = "values come and go", "one stream punctuated", "a
 Point = dict[str, Any]
 
 
-def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = TABLES) -> Result:
+def measure(scale: float, progress: Progress | None, engine: Engine) -> Result:
     """Predict and measure the state of both sides in every workload."""
     trials = _trials(scaled(TUPLES, scale), scaled(AUCTIONS, scale))
     points: list[Point] = []
@@ -45,7 +46,7 @@ def run(scale: float = 1.0, progress: Progress | None = None, engine: Engine = T
         start, end = trial.span_us()
         series = engine.sample(trial, max(1, (end - start) // SAMPLES), part(progress, i, len(trials)))
         points += [{"family": family, "name": name, "side": "AB"[side]} | _point(trial, side, series) for side in Side]
-    return {"engine": engine.name, "points": points, "checks": _checks(points)}
+    return {"points": points}
 
 
 def _trials(n: int, n_auctions: int) -> dict[tuple[str, str], Trial]:
@@ -99,7 +100,9 @@ def _by_counts(ours: StreamStatistics, other: StreamStatistics, span_s: float) -
     }
 
 
-def _checks(points: Sequence[Point]) -> list[dict[str, Any]]:
+def checks(result: Result) -> list[Check]:
+    """A plan by waits is good, by counts it is safe, by Eq. (1) it is neither."""
+    points: Sequence[Point] = result["points"]
     stored = [point for point in points if point["measured"] >= MANY]
     waits, counts, bounds = (_ratios(stored, how) for how in ("waits", "counts", "bound"))
     eq1 = _ratios([point for point in stored if point["family"] == COME_AND_GO], "eq1")
@@ -175,4 +178,4 @@ def draw(result: Result, path: Path) -> None:
         plot.legend_below(axes, 3)
 
 
-EXPERIMENT = Experiment("planned_state", "Planned and measured state", "what plans go by", run, draw)
+EXPERIMENT = Experiment("planned_state", "Planned and measured state", "what plans go by", measure, checks, draw)

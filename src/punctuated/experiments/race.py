@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from punctuated.experiments.experiment import Progress, report
+from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.series import Series
 
 _MOST_POINTS = 200  # of a curve in a result file

@@ -8,7 +8,7 @@ Series = dict[str, list[float]]
 
 
 def with_sum(series: Series) -> Series:
-    """The series with `state`, the tuples of both sides."""
+    """The series with `state`, the tuples of both sides; what they are, `Engine.state_name` says."""
     both = zip(series["state_left"], series["state_right"], strict=True)
     return series | {"state": [left + right for left, right in both]}
 

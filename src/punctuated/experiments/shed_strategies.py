@@ -1,59 +1,58 @@
 """Strategies for limited resources side by side: results per second by the formula, and of a join that sheds."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import punctuated as pt
 from punctuated.experiments import plot
-from punctuated.experiments.experiment import Progress, Result, check, report
+from punctuated.experiments.experiment import Check, Experiment, Result, check, tables_experiment
+from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.shed_run import SheddingJoin
-from punctuated.experiments.tables_engine import TABLES
 from punctuated.plan.allocation import allocate
 from punctuated.plan.cost import output_rate
 
 MOST_ERROR = 0.05
+Found = Mapping[str, Mapping[str, Any]]  # of each strategy
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A join, what it lacks, and the strategies that are tried, by their names in the paper."""
+    """A join, what it lacks, the strategies that are tried, by their names in the paper, and what it says of them."""
 
     join: SheddingJoin
     strategies: Mapping[str, str]
+    expected: tuple[float, ...]  # results per second by the paper's formula
+    claim: str  # on the order of the strategies
+    holds: Callable[[Found], bool]
+    title: str  # of the picture
     rate: float | None = None  # mu: tuples per second that may probe
     tuples: float | None = None  # M: tuples that may be stored
-    expected: tuple[float, ...] = ()  # results per second by the paper's formula
 
-    def run(self, progress: Progress | None = None) -> dict[str, dict[str, Any]]:
-        """Predict and measure each strategy."""
-        found = {}
+    def measure(self, scale: float, progress: Progress | None) -> Result:
+        """Predict and measure each strategy, on the same streams."""
+        join = replace(self.join, seconds=self.join.seconds * scale)
+        runs = {}
         for i, (name, strategy) in enumerate(self.strategies.items()):
-            granted = allocate(strategy, self.join.rates, self.join.windows, self.rate, self.tuples)
-            series = self.join.run(pt.shed(rate=self.rate, tuples=self.tuples, strategy=strategy))
-            found[name] = {
-                "strategy": strategy,
-                "rates": list(granted.rates),
-                "windows": list(granted.windows),
-                "predicted": output_rate(
-                    rates=granted.rates, windows=granted.windows, selectivity=self.join.selectivity
-                ),
-                "measured": series["results"][-1] / series["seconds"][-1],
-            }
+            runs[name] = self._run(join, strategy)
             report(progress, (i + 1) / len(self.strategies))
-        return found
+        return {"seconds": join.seconds, "runs": runs}
 
-    def result(self, found: Mapping[str, Mapping[str, Any]], checks: list[dict[str, Any]]) -> Result:
-        """All that a picture needs."""
+    def _run(self, join: SheddingJoin, strategy: str) -> dict[str, Any]:
+        granted = allocate(strategy, join.rates, join.windows, self.rate, self.tuples)
+        series = join.run(pt.shed(rate=self.rate, tuples=self.tuples, strategy=strategy))
         return {
-            "engine": TABLES.name,
-            "seconds": self.join.seconds,
-            "runs": dict(found),
-            "checks": [*self._checks(found), *checks],
+            "strategy": strategy,
+            "rates": list(granted.rates),
+            "windows": list(granted.windows),
+            "predicted": output_rate(rates=granted.rates, windows=granted.windows, selectivity=join.selectivity),
+            "measured": series["results"][-1] / series["seconds"][-1],
         }
 
-    def _checks(self, found: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def checks(self, result: Result) -> list[Check]:
+        """The formula, the strategies by it, and their order."""
+        found: Found = result["runs"]
         predicted = [each["predicted"] for each in found.values()]
         errors = {
             name: abs(each["measured"] - each["predicted"]) / (each["predicted"] or 1.0) for name, each in found.items()
@@ -79,23 +78,31 @@ class Contest:
                 f"{most:.4g} results per second, with rates {best.rates[0]:g} and {best.rates[1]:g}, "
                 f"windows {best.windows[0]:g} and {best.windows[1]:g}",
             ),
+            check(self.claim, self.holds(found), f"{', '.join(ranked(found))}; {more_than_equal(found)}"),
         ]
 
+    def draw(self, result: Result, path: Path) -> None:
+        """Bars for what was measured, lines across them for the formula."""
+        _draw_bars(result, path, self.title)
 
-def ranked(found: Mapping[str, Mapping[str, Any]], what: str = "measured") -> list[str]:
+    def experiment(self, name: str, title: str, paper: str) -> Experiment:
+        """The figure of the paper that shows it."""
+        return tables_experiment(name, title, paper, self.measure, self.checks, self.draw)
+
+
+def ranked(found: Found, what: str = "measured") -> list[str]:
     """The strategies, the one with the most results first."""
     return sorted(found, key=lambda name: -float(found[name][what]))
 
 
-def more_than_equal(found: Mapping[str, Mapping[str, Any]]) -> str:
+def more_than_equal(found: Found) -> str:
     """In words, what the best strategy gives beyond an equal split (KN-43)."""
     best, what = ranked(found)[0], ("measured", "predicted")
     measured, predicted = (found[best][each] / found["equal"][each] - 1 for each in what)
     return f"{best} gives {measured:.0%} more than an equal split; by the formula {predicted:.0%}"
 
 
-def draw_contest(result: Result, path: Path, title: str) -> None:
-    """Bars for what was measured, lines across them for the formula."""
+def _draw_bars(result: Result, path: Path, title: str) -> None:
     runs = result["runs"]
     with plot.picture(path, title) as (axes,):
         places = range(len(runs))
@@ -122,11 +129,6 @@ def _wrapped(name: str) -> str:
     return name.replace(" / ", " /\n").replace(" to ", "\nto ")
 
 
-def order_check(claim: str, holds: bool, found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A claim on the order of the strategies."""
-    return check(claim, holds, ", ".join(ranked(found)) + f"; {more_than_equal(found)}")
-
-
-def is_order(found: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> bool:
+def is_order(found: Found, names: Sequence[str]) -> bool:
     """Whether the strategies come in this order, by the formula and as measured."""
     return all(ranked(found, what) == list(names) for what in ("predicted", "measured"))

@@ -28,9 +28,9 @@ import numpy as np
 import punctuated as pt
 from punctuated.bind.warm_up import compile_once
 from punctuated.errors import PunctuatedError
-from punctuated.experiments.experiment import Progress, report
 from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.experiments.local_spark import check_java, local_spark
+from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.race import summary
 from punctuated.experiments.series import Series, with_sum
 from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly
@@ -65,9 +65,14 @@ class Feed:
 
 
 class SparkEngine:
-    """Runs each join as a query of its own in a session, over files in a folder of the caller."""
+    """Runs each join as a query of its own in a session, over files in a folder of the caller.
+
+    After a micro-batch each stream is known up to its own last tuple only: a few tuples are left that a sample of
+    tables no longer counts, because the other stream has gone on.
+    """
 
     name = "spark"
+    state_name = "tuples left by a micro-batch"
 
     def __init__(self, spark: Any, folder: Path) -> None:
         self._spark = pt.configure(spark.newSession())

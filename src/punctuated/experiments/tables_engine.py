@@ -8,7 +8,7 @@ from typing import Any
 
 import punctuated as pt
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.experiments.experiment import Progress, report
+from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.race import race
 from punctuated.experiments.series import Series, with_sum
 from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly, times_us
@@ -35,9 +35,14 @@ def prepare(left: pt.Stream, right: pt.Stream, algorithm: str) -> Prepared:
 
 
 class TablesEngine:
-    """The whole stream is one batch when it is sampled; a race takes it in batches."""
+    """The whole stream is one batch when it is sampled; a race takes it in batches.
+
+    A sample is taken in the middle of the batch, when it is known that neither stream brings anything older than the
+    moment: what is in state then may still match.
+    """
 
     name = "tables"
+    state_name = "tuples in state"
 
     def sample(self, trial: Trial, step_us: int, progress: Progress | None = None) -> Series:
         """The join's counters at every step.

@@ -5,10 +5,10 @@ WJoin is given the same tuples as an operator that is unaware of punctuations, s
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,11 @@ import pyarrow as pa
 import punctuated as pt
 from punctuated.bind.sources import Source
 from punctuated.errors import UnboundedStateWarning
+from punctuated.experiments.progress import Progress, part
 from punctuated.model.times import to_microseconds
 
 SECOND_US = 1_000_000
+_Observed = TypeVar("_Observed")
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,19 @@ def with_and_without(tables: Sequence[pa.Table], window_s: float) -> dict[str, T
     }
 
 
+def for_each_window(
+    windows_s: Sequence[float],
+    tables: Sequence[pa.Table],
+    observe: Callable[[dict[str, Trial], Progress | None], _Observed],
+    progress: Progress | None = None,
+) -> dict[str, _Observed]:
+    """Observe PWJoin and WJoin with one window after the other; what is found stands under its seconds."""
+    return {
+        str(window): observe(with_and_without(tables, window), part(progress, i, len(windows_s)))
+        for i, window in enumerate(windows_s)
+    }
+
+
 def join_quietly(left: pt.Stream, right: pt.Stream, algorithm: str, **options: Any) -> Any:
     """`pt.join` without the warning of unbounded state: some baselines are unbounded, and that is what we show."""
     with warnings.catch_warnings():
@@ -85,6 +100,11 @@ def join_quietly(left: pt.Stream, right: pt.Stream, algorithm: str, **options: A
 
 
 # Tables in time
+
+
+def generated(patterns: Iterable[str], n: int, **options: Any) -> list[pa.Table]:
+    """A stream of `n` tuples for each arrival pattern, all of them different."""
+    return [pt.streams.generate(pattern, n, seed=seed, **options) for seed, pattern in enumerate(patterns, 1)]
 
 
 def times_us(table: pa.Table) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -1,0 +1,267 @@
+"""Measurements on which every claim holds, and for each claim of each experiment a change that breaks it.
+
+Where a clock decides, or a run takes long, the measurements are made up.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from punctuated.experiments import EXPERIMENTS
+from punctuated.experiments.fig10_irrelevant import NONE
+from punctuated.experiments.kn_bucket_sizes import SIZES
+from punctuated.experiments.kn_fig03 import measured_crossovers
+
+Result = dict[str, Any]
+
+
+# Measurements
+
+
+def run(name: str, scale: float) -> Callable[[], Result]:
+    """Measured on tables, without the checks."""
+    return lambda: {key: value for key, value in EXPERIMENTS[name].run(scale=scale).items() if key != "checks"}
+
+
+def as_predicted(name: str) -> Callable[[], Result]:
+    """A contest of strategies that all give what the formula says."""
+
+    def made_up() -> Result:
+        result = run(name, 0.02)()
+        for each in result["runs"].values():
+            each["measured"] = each["predicted"]
+        return result
+
+    return made_up
+
+
+def raced(seconds: float) -> Result:
+    """A join that took so long, three times."""
+    return {"repetitions_s": [seconds] * 3, "median_s": seconds, "results": 100, "timed_share": 1.0}
+
+
+def throughput() -> Result:
+    runs = {window: {"PWJoin": raced(1.1), "WJoin": raced(1.0)} for window in ("5", "15")}
+    return {"engine": "tables", "stream_s": 1000.0, "runs": runs}
+
+
+def irrelevant() -> Result:
+    return {"punctuations": 1000, "runs": {"PWJoin": raced(1.5), NONE: raced(1.0), "WJoin": raced(1.0)}}
+
+
+def splits() -> Result:
+    costs = ((0.1, 5.0, 40.0), (0.5, 20.0, 20.0), (0.9, 40.0, 5.0))
+    points: list[Result] = []
+    for share, here, there in costs:
+        measured = {"HN": here, "HH": 10.0, "NH": there}
+        points.append({"share": share, "measured": measured, "estimated": dict(measured)})
+    crossovers = {what: measured_crossovers(points) for what in ("estimated", "measured")}
+    return {"points": points, "crossovers": crossovers}
+
+
+def workloads() -> Result:
+    costs = {"HN": 1.0, "HH": 2.0, "TT": 3.0}
+    return {"workloads": {name: {"measured": dict(costs), "estimated": dict(costs)} for name in "abc"}}
+
+
+def bucket_sizes() -> Result:
+    points = [{"size": n, "tuples_per_bucket": n / 2, "bytes": 32 + 100 / n, "search_ns": 20 + 1.5 * n} for n in SIZES]
+    memory = {"N": 32.0, "H": 42.0, "B": 66.0, "T": 64.0}
+    return {"points": points, "bytes": memory, "winners_of_two": ["HN", "HH", "NH"]}
+
+
+MEASURED: dict[str, Callable[[], Result]] = {
+    "fig07_best_case": run("fig07_best_case", 0.05),
+    "fig08_memory": run("fig08_memory", 0.2),
+    "fig09_throughput": throughput,
+    "fig10_irrelevant": irrelevant,
+    "fig11_punctuations": run("fig11_punctuations", 0.2),
+    "fig12_one_sided": run("fig12_one_sided", 0.5),
+    "eq01_state": run("eq01_state", 0.5),
+    "planned_state": run("planned_state", 0.5),
+    "kn_fig02": run("kn_fig02", 1.0),
+    "kn_fig03": splits,
+    "kn_fig04": workloads,
+    "kn_table3": run("kn_table3", 1.0),
+    "kn_bucket_sizes": bucket_sizes,
+    "kn_fig05": as_predicted("kn_fig05"),
+    "kn_fig06": as_predicted("kn_fig06"),
+    "kn_fig07": as_predicted("kn_fig07"),
+}
+
+
+# Changes
+
+
+def put(value: Any, *path: Any) -> Callable[[Result], None]:
+    """Another value at this place."""
+
+    def change(result: Result) -> None:
+        *folders, last = path
+        for each in folders:
+            result = result[each]
+        result[last] = value
+
+    return change
+
+
+def swap(*path: Any, ours: str, other: str) -> Callable[[Result], None]:
+    """Two measurements that were taken for each other."""
+
+    def change(result: Result) -> None:
+        for each in path:
+            result = result[each]
+        result[ours], result[other] = result[other], result[ours]
+
+    return change
+
+
+def saves(share: float) -> Callable[[Result], None]:
+    """A PWJoin that holds so much less than WJoin, whatever the window."""
+
+    def change(result: Result) -> None:
+        for runs in result["runs"].values():
+            runs["PWJoin"]["state"] = [(1 - share) * held for held in runs["WJoin"]["state"]]
+
+    return change
+
+
+def fill_five_seconds(result: Result) -> None:
+    for series in result["runs"]["5"].values():
+        series["state"] = [1.3 * held for held in series["state"]]
+
+
+def in_steps(alter: Callable[[list[float], list[float]], list[float]]) -> Callable[[Result], None]:
+    """Other counts of PWJoin's punctuations, from its own and from PJoin's."""
+
+    def change(result: Result) -> None:
+        pwjoin, pjoin = (result["runs"][name] for name in ("PWJoin", "PJoin"))
+        pwjoin["punctuations_out"] = alter(pwjoin["punctuations_out"], pjoin["punctuations_out"])
+
+    return change
+
+
+def predict_twice(result: Result) -> None:
+    for each in result["points"]:
+        each["estimated"] = {pair: 2 * cost for pair, cost in each["estimated"].items()}
+
+
+def search_the_same(result: Result) -> None:
+    for each in result["points"]:
+        each["search_ns"] = 20.0 + each["size"] % 3
+
+
+def save_evenly(result: Result) -> None:
+    for each in result["points"]:
+        each["bytes"] = 200.0 - each["size"]
+
+
+def grow(result: Result) -> None:
+    result["spread"]["30"]["measured"].reverse()
+
+
+def miss(result: Result) -> None:
+    result["spread"]["30"]["predicted"] = [2 * each + 100 for each in result["spread"]["30"]["predicted"]]
+
+
+def overflow(result: Result) -> None:
+    measured = result["clustered"]["A"]["measured"]
+    measured[:] = [result["window_tuples"] + 1] * len(measured)
+
+
+def plan(alter: Callable[[Result], dict[str, float]]) -> Callable[[Result], None]:
+    """Other plans for the same measured states."""
+
+    def change(result: Result) -> None:
+        for each in result["points"]:
+            each |= alter(each)
+
+    return change
+
+
+def contest(best: str, worst: str) -> list[Callable[[Result], None]]:
+    """Changes that break the four claims of any contest."""
+    return [
+        put(1.0, "runs", worst, "predicted"),
+        put(1e3, "runs", "equal", "measured"),
+        put(1e3, "runs", best, "predicted"),
+        swap("runs", ours=best, other=worst),
+    ]
+
+
+# In the order of the claims.
+SPOILT: dict[str, list[Callable[[Result], None]]] = {
+    "planned_state": [
+        plan(lambda each: {"waits": each["bound"]}),
+        plan(lambda each: {"counts": 0.5 * each["measured"]}),
+        plan(lambda each: {"eq1": each["measured"]}),
+        plan(lambda each: {"waits": each["waits"] + 1}),
+    ],
+    "fig07_best_case": [
+        put(1, "cases", "unique", "max_state_right"),
+        put(99, "cases", "clusters", "max_state_left"),
+        put(2, "cases", "unique", "max_state_left"),
+        put(0.5, "cases", "clusters", "max_error_right"),
+    ],
+    "fig08_memory": [
+        saves(0.0),
+        saves(0.2),
+        fill_five_seconds,
+        put(1e6, "runs", "1", "PWJoin", "state", 0),
+        put(1, "runs", "1", "PWJoin", "results", -1),
+    ],
+    "fig09_throughput": [
+        put(99, "runs", "5", "WJoin", "results"),
+        put(raced(1.5), "runs", "5", "PWJoin"),
+        put(raced(1.5), "runs", "15", "PWJoin"),
+        put(raced(1.3), "runs", "15", "PWJoin"),
+        put(50.0, "stream_s"),
+    ],
+    "fig10_irrelevant": [
+        put(99, "runs", "WJoin", "results"),
+        put(raced(2.5), "runs", "PWJoin"),
+        put(raced(1.3), "runs", NONE),
+    ],
+    "fig11_punctuations": [
+        in_steps(lambda ours, theirs: [*ours[:-1], theirs[-1] - 1]),
+        in_steps(lambda ours, theirs: theirs),
+        # As slow as PJoin until just before half-way.
+        in_steps(lambda ours, theirs: [*theirs[: len(ours) // 2], *ours[len(ours) // 2 :]]),
+    ],
+    "fig12_one_sided": [
+        put(1, "runs", "PJoin", "punctuations_out", -1),
+        in_steps(lambda ours, theirs: [min(each, ours[-1] / 2) for each in ours]),
+        in_steps(lambda ours, theirs: [i * i for i, _ in enumerate(ours)]),
+    ],
+    "eq01_state": [miss, grow, swap("spread", ours="30", other="60"), overflow],
+    "kn_fig02": [
+        put("HH", "models", "paper", "crossovers", 0, "before"),
+        put(0.5, "models", "paper", "crossovers", 1, "share"),
+        put([], "models", "machine", "crossovers"),
+    ],
+    "kn_fig03": [
+        put({"HN": 9.0, "HH": 9.0, "NH": 1.0}, "points", 0, "estimated"),
+        put(0.9, "crossovers", "measured", 0, "share"),
+        predict_twice,
+        put({"HN": 5.0, "HH": 10.0, "NH": 20.0}, "points", 1, "measured"),
+    ],
+    "kn_fig04": [
+        put({"HN": 2.5, "HH": 2.0, "TT": 3.0}, "workloads", "c", "measured"),
+        put({"HN": 1.0, "HH": 2.0, "TT": 1.5}, "workloads", "b", "estimated"),
+        put({"HN": 2.1, "HH": 2.0, "TT": 3.0}, "workloads", "a", "measured"),
+    ],
+    "kn_table3": [
+        put(8.06, "rows", 0, "recomputed", "HH"),
+        put(0.1, "rows", 1, "recomputed", "TN"),
+        put(1e6, "rows", 2, "recomputed", "TT"),
+        put(14.12, "rows", 0, "recomputed", "HH"),
+    ],
+    "kn_bucket_sizes": [
+        save_evenly,
+        put(["HN", "NH"], "winners_of_two"),
+        search_the_same,
+        put(60.0, "bytes", "B"),
+    ],
+    "kn_fig05": contest("MaxA", "MaxB"),
+    "kn_fig06": contest("MaxA", "MaxB"),
+    "kn_fig07": contest("MaxA / Max λb", "MaxA / Max λa"),
+}
