@@ -16,7 +16,8 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.output.chain import chain_schema, chain_tables
 from punctuated.join.output.collector import REJECTED_SCHEMA, BatchResult, punctuation_schema
 from punctuated.join.output.columns import ResultColumns
-from punctuated.join.output.group_by import GroupBy, check_grouping
+from punctuated.join.output.group_by import GroupBy
+from punctuated.join.output.grouping import check_grouping
 from punctuated.join.tactics.pairing import served_predicate
 from punctuated.join.tactics.range_predicate import RangePredicate, split_predicate
 from punctuated.model.aggregate import Aggregate

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructField, StructType
 from punctuated.errors import AggregateError, ColumnError, LateGroupsWarning, PredicateError, StreamError
 from punctuated.join.output.chain import TEXTS, TIME
 from punctuated.join.output.columns import ResultColumns
-from punctuated.join.output.group_by import check_grouping
+from punctuated.join.output.grouping import check_grouping
 from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.side import LEFT, Side

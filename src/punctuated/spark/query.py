@@ -14,7 +14,8 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.output.chain import chain_schema
 from punctuated.join.output.collector import REJECTED_SCHEMA, punctuation_schema
 from punctuated.join.output.columns import ResultColumns
-from punctuated.join.output.group_by import GroupBy, describe_grouping
+from punctuated.join.output.group_by import GroupBy
+from punctuated.join.output.grouping import describe_grouping
 from punctuated.join.tactics.pairing import served_predicate
 from punctuated.join.tactics.window_statistics import Chooser
 from punctuated.model.aggregate import Aggregate
