@@ -10,8 +10,8 @@ touch are kept.
 
 Invariants:
 - Between batches all digits but a group's highest lie in [0, 2^32); the highest has the sign.
-- Within a batch a digit is the sum of at most `MOST_VALUES` numbers below 2^33, so it cannot overflow. A group's highest
-  digit takes at most 2^21 from a value: there will never be enough of them.
+- Within a batch a digit is the sum of at most `MOST_VALUES` numbers below 2^33, so it cannot overflow. Of the highest
+  digit a value takes at most 2^21: there will never be enough of them.
 """
 
 import math
@@ -24,6 +24,7 @@ from punctuated.kernels._jit import in_place, inlined, part
 from punctuated.kernels.layout import Ints
 
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int16]
 
 MOST_VALUES = 1 << 29  # of a batch
@@ -55,15 +56,15 @@ def _is_zero(bits: int) -> bool:
 
 
 @in_place
-def widen_spans(bits: Ints, groups: Ints, low: Places, stop: Places) -> None:
-    """Make room for values, given as the bits of doubles: digits from `low` to before `stop`, by group."""
+def widen_spans(bits: Ints, groups: Ints, known: Mask, low: Places, stop: Places) -> None:
+    """Note which groups have values, given as the bits of doubles, and which digits these touch: [`low`, `stop`)."""
     for i in range(bits.size):
-        exponent = _exponent(bits[i])
-        if exponent == _INFINITE or _is_zero(bits[i]):
-            continue
-        place, group = (max(exponent, 1) - 1) >> 5, groups[i]
-        low[group] = min(low[group], place)
-        stop[group] = max(stop[group], place + 3)
+        exponent, group = _exponent(bits[i]), groups[i]
+        known[group] = True
+        if exponent < _INFINITE and not _is_zero(bits[i]):
+            place = (max(exponent, 1) - 1) >> 5
+            low[group] = min(low[group], place)
+            stop[group] = max(stop[group], place + 3)
 
 
 @in_place
@@ -120,7 +121,11 @@ def round_quotients(sums: DigitSums, divisors: Ints, scratch: Ints, out: Floats)
 def _round_quotient(sums: DigitSums, group: int, divisor: int, scratch: Ints) -> float:
     n_below = 0 if divisor == 1 else _BELOW
     n, is_negative = _take_magnitude(sums, group, n_below, scratch)
-    remainder = 0 if divisor == 1 else _divide(scratch, n, divisor)
+    remainder = 0
+    if divisor > _DIGIT >> 1:
+        remainder = _divide_by_halves(scratch, n, divisor)
+    elif divisor > 1:
+        remainder = _divide(scratch, n, divisor)
     unit = 32 * (sums.starts[group] - sums.origins[group] - n_below) + _SMALLEST
     magnitude = _round_digits(scratch, n, unit, remainder > 0)
     return -magnitude if is_negative else magnitude
@@ -129,54 +134,73 @@ def _round_quotient(sums: DigitSums, group: int, divisor: int, scratch: Ints) ->
 @part
 def _take_magnitude(sums: DigitSums, group: int, n_below: int, scratch: Ints) -> tuple[int, bool]:
     """Write the digits of a sum without its sign, above `n_below` zeros; returns how many these are, and the sign."""
-    scratch[:n_below] = 0
+    for i in range(n_below):
+        scratch[i] = 0
     n = n_below
     for i in range(sums.starts[group], sums.starts[group + 1]):
         scratch[n] = sums.digits[i]
         n += 1
     scratch[n] = scratch[n + 1] = 0
     n += 2
-    _carry(scratch, 0, n)
+    _carry(scratch, n_below, n)
     is_negative = scratch[n - 1] < 0
     if is_negative:
-        for i in range(n):
+        for i in range(n_below, n):
             scratch[i] = -scratch[i]
-        _carry(scratch, 0, n)
+        _carry(scratch, n_below, n)
+    while n > 0 and scratch[n - 1] == 0:
+        n -= 1
     return n, is_negative
 
 
 @part
 def _divide(digits: Ints, n: int, divisor: int) -> int:
-    """Long division in place, by half digits so that nothing overflows; returns the remainder."""
+    """Long division in place, by less than 2^31; returns the remainder."""
+    remainder = 0
+    for i in range(n - 1, -1, -1):
+        dividend = (remainder << 32) | digits[i]
+        digits[i] = dividend // divisor
+        remainder = dividend - digits[i] * divisor
+    return remainder
+
+
+@part
+def _divide_by_halves(digits: Ints, n: int, divisor: int) -> int:
+    """The same by less than 2^47: a digit in two steps, so that nothing overflows."""
     remainder = 0
     for i in range(n - 1, -1, -1):
         upper = (remainder << 16) | (digits[i] >> 16)
         quotient = upper // divisor
         lower = ((upper - quotient * divisor) << 16) | (digits[i] & _HALF_DIGIT)
         digits[i] = (quotient << 16) | (lower // divisor)
-        remainder = lower - (digits[i] & _HALF_DIGIT) * divisor
+        remainder = lower % divisor
     return remainder
 
 
 @part
 def _round_digits(digits: Ints, n: int, unit: int, is_more: bool) -> float:
     """The double nearest to the digits in units of 2^`unit`, and a little more than that if `is_more`."""
-    top = n - 1
-    while top >= 0 and digits[top] == 0:
-        top -= 1
-    if top < 0:
+    while n > 0 and digits[n - 1] == 0:
+        n -= 1
+    if n == 0:
         return 0.0
-    length = 32 * top
-    digit = digits[top]
-    while digit > 0:
-        digit >>= 1
-        length += 1
+    length = 32 * (n - 1) + _bit_length(digits[n - 1])
     cut = max(length - 53, _SMALLEST - unit, 0)  # so many bits are below the last one of the double
     integer = _bits_from(digits, n, cut)
-    if cut > 0 and _bits_from(digits, n, cut - 1) & 1:
-        if is_more or integer & 1 or _has_bits_below(digits, cut - 1):
-            integer += 1
-    return math.ldexp(float(integer), np.int32(cut + unit))
+    is_half = cut > 0 and _bits_from(digits, n, cut - 1) & 1 == 1
+    if is_half and (is_more or integer & 1 == 1 or _has_bits_below(digits, cut - 1)):
+        integer += 1
+    return math.ldexp(float(integer), int(cut + unit))
+
+
+@part
+def _bit_length(digit: int) -> int:
+    length = 1
+    for step in (16, 8, 4, 2, 1):
+        if digit >> step > 0:
+            digit >>= step
+            length += step
+    return length
 
 
 @part
@@ -195,4 +219,4 @@ def _has_bits_below(digits: Ints, first: int) -> bool:
     for i in range(whole):
         if digits[i] != 0:
             return True
-    return digits[whole] & ((1 << (first & 31)) - 1) != 0
+    return bool(digits[whole] & ((1 << (first & 31)) - 1) != 0)

@@ -6,11 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from punctuated.kernels.first_places import first_places
+
 Ints = npt.NDArray[np.int64]
 
 
 def number_groups(known: pa.Table, rows: pa.Table) -> tuple[Ints, pa.Table]:
-    """The number of each row's group, and all groups by their numbers; the known ones have 0, 1, 2, …
+    """The number of each row's group, and all groups by their numbers, the known ones first.
 
     >>> numbers, groups = number_groups(pa.table({"k": [7, 5]}), pa.table({"k": [5, None, 8, None]}))
     >>> numbers.tolist(), groups.to_pydict()
@@ -18,9 +20,7 @@ def number_groups(known: pa.Table, rows: pa.Table) -> tuple[Ints, pa.Table]:
     """
     stacked = pa.concat_tables([known, rows.select(known.column_names)])
     numbers = reduce(_combined, map(_encoded, stacked.columns))[len(known) :]
-    largest = np.maximum.accumulate(np.concatenate([[len(known) - 1], numbers]))
-    first_places = np.flatnonzero(np.diff(largest))
-    fresh = stacked.slice(len(known)).take(pa.array(first_places))
+    fresh = stacked.slice(len(known)).take(pa.array(first_places(numbers, len(known))))
     return numbers, pa.concat_tables([known, fresh]).combine_chunks()
 
 

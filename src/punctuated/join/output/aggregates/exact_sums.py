@@ -40,7 +40,6 @@ class ExactSums:
         values = _closed(known.astype(np.float64, copy=False))
         groups, bits = _closed(groups), values.view(np.int64)
         self._known = lengthen(self._known, n_groups)
-        self._known[groups] = True
         self._make_room(groups, n_groups, bits)
         add_values(self._sums, groups, values, bits)
 
@@ -78,7 +77,7 @@ class ExactSums:
         low = before.starts[:-1] - before.origins
         stop = lengthen(np.where(widths > 0, low + widths, 0).astype(np.int16), n_groups)
         low = lengthen(low.astype(np.int16), n_groups, NO_PLACE)
-        widen_spans(bits, groups, low, stop)
+        widen_spans(bits, groups, self._known, low, stop)
         starts = _starts(np.maximum(stop - low, 0))
         digits = np.zeros(starts[-1], np.int64)
         self._sums = DigitSums(lengthen(before.special, n_groups), starts, starts[:-1] - low, digits)
