@@ -14,8 +14,12 @@ import pyarrow as pa
 from punctuated.join.driver import JoinDriver
 from punctuated.join.exchange.parcels import read_parcels, write_parcels
 from punctuated.join.exchange.spread import spread
+from punctuated.join.intake.keys import key_codec
+from punctuated.join.output.collector import BatchResult
+from punctuated.join.output.group_by import GroupBy
 from punctuated.join.state.journal import Journal, restore
 from punctuated.kernels._jit import CACHE_DIRECTORY
+from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
@@ -40,7 +44,7 @@ def compile_once(paired: bool = False) -> None:
 
 
 def load_kernels(paired: bool = False) -> None:
-    """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored."""
+    """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored; and on groups."""
     for key_type in (pa.int64(), pa.string()):
         spec = JoinSpec(
             (_stream("A", not paired), _stream("B", not paired)), algorithm=pair("HT") if paired else PWJOIN
@@ -57,6 +61,13 @@ def load_kernels(paired: bool = False) -> None:
         restored = JoinDriver(spec, (schema, schema), [key_type])
         restore(restored, entries)
         restored.process(StreamBatch(_rows(2 * _ROWS, key_type)), StreamBatch(_rows(2 * _ROWS, key_type)))
+    _add_up()
+
+
+def _add_up() -> None:
+    rows = pa.table({"key": [1, 2], "value": [0.5, 1.5]})
+    groups = GroupBy(rows.schema, ["key"], ["key"], {"sum": Aggregate("sum", "value")}, key_codec([pa.int64()]))
+    groups.process(BatchResult([rows], ended=True))
 
 
 def _stream(name: str, punctuated: bool) -> StreamSpec:

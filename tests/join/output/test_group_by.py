@@ -95,7 +95,7 @@ def with_floats(case: Case, numbers: Sequence[float | None]) -> Case:
     return Case(spec, [([widened(each) for each in ours], other) for ours, other in case.batches])
 
 
-numbers = st.lists(st.sampled_from(FLOATS) | st.floats(allow_nan=False), min_size=1, max_size=20)
+numbers = st.lists(st.sampled_from(FLOATS) | st.floats(allow_nan=False), min_size=6, max_size=20)
 
 
 @pytest.mark.parametrize("by", [["k"], ["k", "v"], ["v"]])
@@ -120,7 +120,7 @@ def test_sums_of_floats_are_those_of_the_oracle_to_the_last_bit(by: list[str], d
 
 @given(st.data(), st.integers(1, 4))
 def test_sums_of_floats_do_not_depend_on_cuts_buckets_or_restarts(data: st.DataObject, n_buckets: int) -> None:
-    honest = data.draw(honest_cases(types=(JoinType.INNER, JoinType.FULL), counts=False))
+    honest = data.draw(honest_cases(types=(JoinType.INNER, JoinType.FULL), counts=False, max_objects=48))
     floats, cuts = data.draw(numbers), st.lists(st.integers(0, 24), max_size=6)
     spec = replace(honest.spec, purge_threshold=1)
     one, two = (with_floats(Case(spec, honest.cut(data.draw(cuts))), floats) for _ in range(2))

@@ -4,6 +4,7 @@ import math
 import random
 import struct
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -163,3 +164,14 @@ def test_an_outlier_widens_its_own_group_only() -> None:
     widths = [len(digits) for digits in sums.save()["digits"].to_pylist()]
     assert widths[0] == widths[2] == 3
     assert widths[1] > 25
+
+
+def test_kernels_are_compiled_once() -> None:
+    """Wherever the arrays come from: with nulls or without, after a restart, of floats or doubles."""
+    restored = sums_of([1.0])
+    restored.load(restored.save())
+    add(restored, [0], [None])
+    restored.add(np.zeros(1, np.int64), 1, pa.table({"x": pa.array([1.0], pa.float32())}))
+    assert restored.finish(np.ones(1, np.bool_)).to_pylist() == [2.0]
+    compiled: list[Any] = [kernel.widen_spans, kernel.carry_digits, kernel.add_values, kernel.round_quotients]
+    assert [len(each.signatures) for each in compiled] == [1] * 4

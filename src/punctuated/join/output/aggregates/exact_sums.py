@@ -69,8 +69,8 @@ class ExactSums:
         lists = saved["digits"].combine_chunks()
         self._known = np.array(saved["known"])
         starts = _starts(np.asarray(lists.value_lengths()))
-        origins = starts[:-1] - np.asarray(saved["low"])
-        self._sums = DigitSums(np.array(saved["special"]), starts, origins, np.array(lists.flatten()))
+        special, digits = saved["special"].to_numpy().copy(), lists.flatten().to_numpy().copy()  # not read-only
+        self._sums = DigitSums(special, starts, starts[:-1] - saved["low"].to_numpy(), digits)
 
     def _make_room(self, groups: Ints, n_groups: int, bits: Ints) -> None:
         before, widths = self._sums, np.diff(self._sums.starts)
