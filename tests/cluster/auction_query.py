@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
-from punctuated.bind.grouping import Grouping
 from punctuated.experiments.file_stream import write_files
+from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.spark.query import Query

@@ -18,8 +18,8 @@ from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.grouping import Grouping
 from punctuated.join.intake.reading import Reader
+from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.pattern_text import parse_punctuation, print_patterns

@@ -17,8 +17,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.bind.grouping import Grouping
 from punctuated.experiments.file_stream import write_files
+from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.query import Query

@@ -16,12 +16,12 @@ from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import punctuated as pt
-from punctuated.bind.grouping import Grouping
 from punctuated.errors import SnapshotError
 from punctuated.join.exchange.bundle import to_ipc
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.chain import ChainReader
+from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import REJECTED_SCHEMA, TIME, View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm

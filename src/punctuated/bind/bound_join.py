@@ -3,19 +3,20 @@
 It makes drivers, groups and the schemas of views; runners only bring it batches. It travels to workers as it is.
 """
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
 
-from punctuated.bind.grouping import Grouping, bind_grouping
+from punctuated.errors import LateGroupsWarning
 from punctuated.join.driver import JoinDriver
-from punctuated.join.intake.keys import key_codec
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.columns import ResultColumns
-from punctuated.join.output.group_by import GroupBy, describe_grouping
-from punctuated.join.output.views import View, Views
+from punctuated.join.output.group_by import GroupBy
+from punctuated.join.output.grouping import Grouping, check_grouping, describe_grouping
+from punctuated.join.output.views import View, Views, late_groups
 from punctuated.join.setup import DriverSetup
 from punctuated.join.tactics.range_predicate import RangePredicate, split_predicate
 from punctuated.model.aggregate import Aggregate
@@ -43,8 +44,12 @@ class BoundJoin:
         return replace(self, view=view, grouping=grouping)
 
     def group_by(self, by: tuple[str, ...], aggregates: Mapping[str, Aggregate]) -> "BoundJoin":
-        """The same join, its results by group."""
-        return self.seen_as(View.GROUPS, bind_grouping(self.spec, self.results, by, aggregates))
+        """The same join, its results by group; warns if nothing can finish the groups before the end."""
+        check_grouping(self.results, by, aggregates, sheds=self.spec.shed is not None)
+        late = late_groups(self.spec, by)
+        if late is not None:
+            warnings.warn(late, LateGroupsWarning, stacklevel=3)
+        return self.seen_as(View.GROUPS, Grouping(by, aggregates))
 
     # Columns
 
@@ -126,9 +131,7 @@ class BoundJoin:
         """The groups of one bucket, none yet."""
         assert self.grouping is not None
         by, aggregates = self.grouping.by, self.grouping.aggregates
-        return GroupBy(
-            self.results, by, self.spec.left.key, aggregates, key_codec(self.key_types), sheds=self._estimates
-        )
+        return GroupBy(self.results, by, self.spec.left.key, aggregates, sheds=self._estimates)
 
     @property
     def _estimates(self) -> bool:

@@ -15,8 +15,11 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.join.exchange.parcels import read_parcels, write_parcels
 from punctuated.join.exchange.spread import spread
 from punctuated.join.intake.reading import Reader
+from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.group_by import GroupBy
 from punctuated.join.state.journal import Journal, restore
 from punctuated.kernels._jit import CACHE_DIRECTORY
+from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.spec import JoinSpec, StreamSpec
@@ -40,7 +43,7 @@ def compile_once(paired: bool = False) -> None:
 
 
 def load_kernels(paired: bool = False) -> None:
-    """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored."""
+    """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored; and on groups."""
     for key_type in (pa.int64(), pa.string()):
         join = _join(key_type, paired)
         driver, journal, entries = join.driver(), Journal(), []
@@ -50,6 +53,13 @@ def load_kernels(paired: bool = False) -> None:
         restored = join.driver()
         restore(restored, entries)
         restored.process(*(StreamBatch(_rows(2 * _ROWS, key_type)) for _ in join.inputs))
+    _add_up()
+
+
+def _add_up() -> None:
+    rows = pa.table({"key": [1, 2], "value": [0.5, 1.5]})
+    groups = GroupBy(rows.schema, ["key"], ["key"], {"sum": Aggregate("sum", "value")})
+    groups.process(BatchResult([rows], ended=True))
 
 
 def _join(key_type: pa.DataType, paired: bool) -> BoundJoin:

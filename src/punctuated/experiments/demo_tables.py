@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.bind.grouping import Grouping
 from punctuated.bind.warm_up import load_kernels
 from punctuated.experiments.demo_view import Reading, View
 from punctuated.experiments.tables_engine import Prepared, prepare
 from punctuated.experiments.trial import SECOND_US, cut
 from punctuated.join.driver import JoinDriver
 from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View as Output
 from punctuated.model.times import to_microseconds
 

@@ -11,8 +11,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.grouping import Grouping
 from punctuated.errors import ColumnError, PredicateError, StreamError
+from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import IN_BAND, View
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec

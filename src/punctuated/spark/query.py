@@ -5,8 +5,8 @@ import uuid
 from dataclasses import dataclass, field, replace
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.grouping import Grouping
 from punctuated.join.driver import JoinDriver
+from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
 
 

@@ -1,7 +1,8 @@
 """Groups over the oracle's output: each comes out once, when nothing can change it any more (PW-40)."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from punctuated.model.side import LEFT, RIGHT
@@ -95,9 +96,22 @@ def _aggregate(function: str, values: list[Any]) -> Any:
     if not known:
         return None
     if function == "mean":
-        return sum(known) / len(known)
-    functions: dict[str, Callable[[list[Any]], Any]] = {"sum": sum, "min": min, "max": max}
-    return functions[function](known)
+        return exact_quotient(known, len(known))
+    if function == "sum":
+        return exact_quotient(known, 1) if isinstance(known[0], float) else sum(known)
+    return min(known) if function == "min" else max(known)
+
+
+def exact_quotient(values: Sequence[float], divisor: int) -> float:
+    """The true sum over a whole number as the nearest float, infinite beyond the largest one (IEEE 754)."""
+    endless = [value for value in values if not math.isfinite(value)]
+    if endless:
+        return sum(endless)
+    total = sum(map(Fraction, values), Fraction(0)) / divisor
+    try:
+        return float(total)
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf
 
 
 def _nulls_last(values: Any) -> tuple[tuple[bool, Any], ...]:

@@ -11,8 +11,9 @@ from punctuated.model.tuples import Row
 
 
 def stream_schema(spec: StreamSpec) -> pa.Schema:
-    """Integers throughout, but for the flag column."""
-    return pa.schema([(name, pa.bool_() if name == "f" else pa.int64()) for name in spec.columns])
+    """Integers throughout, but for the flag column `f`, and doubles in `x`, which only some tests have."""
+    types = {"f": pa.bool_(), "x": pa.float64()}
+    return pa.schema([(name, types.get(name, pa.int64())) for name in spec.columns])
 
 
 def as_batch(spec: StreamSpec, objects: Sequence[Row | Punctuation]) -> StreamBatch:

@@ -14,9 +14,9 @@ import pytest
 
 from punctuated.errors import AggregateError
 from punctuated.join.exchange.bundle import from_ipc, unpack_bundle
-from punctuated.join.intake.keys import key_codec
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.group_by import GroupBy, check_grouping, describe_grouping
+from punctuated.join.output.group_by import GroupBy
+from punctuated.join.output.grouping import check_grouping, describe_grouping
 from punctuated.join.shedding.coins import Shares, flip_coins
 from punctuated.join.shedding.estimates import PAIR_SCHEMA, STORED, UNTIL, GroupEstimates, P, Q, pair_columns
 from punctuated.kernels.layout import FOREVER
@@ -73,8 +73,7 @@ def whole_join(sides: Sequence[int], keys: Sequence[int], values: Sequence[float
 def estimate(pairs: pa.Table, groups: npt.NDArray[np.int64], n_groups: int) -> dict[str, npt.NDArray[np.float64]]:
     """By column; what is null counts as nothing."""
     estimates = GroupEstimates(AGGREGATES)
-    estimates.move(np.empty(0, np.int64), n_groups)
-    estimates.add(groups, pairs)
+    estimates.add(groups, n_groups, pairs)
     return {
         name: np.nan_to_num(np.asarray(column, np.float64))
         for name, column in estimates.finish(np.ones(n_groups, np.bool_)).items()
@@ -202,7 +201,7 @@ def sampled(seed: int, n: int = 120) -> pa.Table:
 
 
 def new_groups(by: list[str]) -> GroupBy:
-    return GroupBy(SCHEMA, by, ["k"], AGGREGATES, key_codec([pa.int64()]), sheds=True)
+    return GroupBy(SCHEMA, by, ["k"], AGGREGATES, sheds=True)
 
 
 def cut(pairs: pa.Table, n_batches: int) -> list[BatchResult]:
@@ -273,16 +272,15 @@ def test_a_final_group_comes_out_with_its_punctuation_and_leaves_nothing() -> No
         assert_same({(key,): by_group(whole, ["k"])[key,]}, by_group(found, ["k"]))
         last = BatchResult()
         kept = {name: from_ipc(data) for name, data in unpack_bundle(groups.save()).items()}
-        assert set(kept["totals"]["k"].to_pylist()) == left
+        assert set(kept["groups"]["k"].to_pylist()) == left
         assert len(kept["sums"]) == len(left)
-        assert {kept["totals"]["k"][place].as_py() for place in kept["stored"]["group"].to_pylist()} == left
+        assert {kept["groups"]["k"][place].as_py() for place in kept["stored"]["group"].to_pylist()} == left
 
 
 def test_stored_tuples_are_remembered_only_while_they_can_be_met() -> None:
     pairs = sampled(6)
     estimates = GroupEstimates(AGGREGATES)
-    estimates.move(np.empty(0, np.int64), 1)
-    estimates.add(np.zeros(len(pairs), np.int64), pairs)
+    estimates.add(np.zeros(len(pairs), np.int64), 1, pairs)
     open_ones = {row["_stored"] for row in pairs.to_pylist() if row["_q"] < 1 and row["_until"] >= 100}
     assert estimates.n_stored > len(open_ones) > 0
     estimates.fold(100)
@@ -297,7 +295,7 @@ def test_where_nothing_was_shed_the_estimates_are_the_aggregates() -> None:
     for name in (P, Q):
         pairs = pairs.set_column(pairs.column_names.index(name), name, pa.array(np.ones(len(pairs))))
     results = pairs.select(SCHEMA.names)
-    exact = GroupBy(SCHEMA, ["k", "c"], ["k"], AGGREGATES, key_codec([pa.int64()]))
+    exact = GroupBy(SCHEMA, ["k", "c"], ["k"], AGGREGATES)
     theirs = by_group(exact.process(BatchResult([results], ended=True)), ["k", "c"])
     mine = by_group(new_groups(["k", "c"]).process(BatchResult([pairs], ended=True)), ["k", "c"])
     for group, row in theirs.items():
@@ -315,7 +313,7 @@ def test_integers_and_decimals_of_any_size() -> None:
     for name, values in hidden.items():
         pairs = pairs.append_column(name, pa.array(values))
     sums = {"i": Aggregate("sum", "i"), "d": Aggregate("sum", "d")}
-    groups = GroupBy(schema, ["k"], ["k"], sums, key_codec([pa.int64()]), sheds=True)
+    groups = GroupBy(schema, ["k"], ["k"], sums, sheds=True)
     table = groups.process(BatchResult([pairs], ended=True))
     assert table.select(["i", "d"]).to_pylist() == [{"i": 4.0 * 2**62, "d": 12.0}]
 

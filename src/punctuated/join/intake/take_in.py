@@ -162,6 +162,8 @@ def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column in a form that Arrow can sort."""
     if pa.types.is_nested(column.type) or pa.types.is_null(column.type):
         return pa.chunked_array([pa.array([repr(value) for value in column.to_pylist()], pa.string())])
+    if pa.types.is_float16(column.type):
+        return column.cast(pa.float32())
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 

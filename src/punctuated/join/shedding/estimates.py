@@ -75,7 +75,7 @@ def pair_columns(
 
 
 class GroupEstimates:
-    """Accumulators of open groups, which are numbered from 0; the numbers change by `move`."""
+    """Accumulators of open groups, numbered from 0: new ones come last, and when some go, the others move up."""
 
     def __init__(self, aggregates: Mapping[str, Aggregate]) -> None:
         self._aggregates = dict(aggregates)
@@ -87,19 +87,10 @@ class GroupEstimates:
         schema = pa.schema([(_GROUP, pa.int64()), (_TUPLE, pa.int64()), (UNTIL, pa.int64()), *floats])
         self._stored = schema.empty_table()
 
-    def move(self, places: Ints, n_groups: int) -> None:
-        """Group g has the number `places[g]` now, or is gone if that is negative; there are `n_groups` in all."""
-        kept = places >= 0
-        for name, before in self._sums.items():
-            moved = np.zeros(n_groups)
-            moved[places[kept]] = before[kept]
-            self._sums[name] = moved
-        groups = places[self._stored_groups()]
-        stored = self._stored.set_column(0, _GROUP, pa.array(groups))
-        self._stored = stored.filter(pa.array(groups >= 0)).combine_chunks()
-
-    def add(self, groups: Ints, pairs: pa.Table) -> None:
+    def add(self, groups: Ints, n_groups: int, pairs: pa.Table) -> None:
         """Pairs that came out, with the columns of `PAIR_SCHEMA`; all pairs of a probing tuple come at once."""
+        for name, before in self._sums.items():
+            self._sums[name] = np.concatenate([before, np.zeros(n_groups - before.size)])
         p, q = np.asarray(pairs[P]), np.asarray(pairs[Q])
         weighted = {name: _numbers(pairs, *each) / (q * p) for name, each in self._measures.items()}
         for name, values in weighted.items():
@@ -117,8 +108,15 @@ class GroupEstimates:
         """No tuple to come is earlier: what is kept of stored tuples that none can meet any more becomes a sum."""
         self._settle(np.asarray(self._stored[UNTIL]) < watermark)
 
+    def keep(self, kept: Mask) -> None:
+        """Forget the other groups."""
+        self._sums = {name: values[kept] for name, values in self._sums.items()}
+        groups = np.where(kept, np.cumsum(kept) - 1, -1)[self._stored_groups()]
+        stored = self._stored.set_column(0, _GROUP, pa.array(groups))
+        self._stored = stored.filter(pa.array(groups >= 0)).combine_chunks()
+
     def finish(self, final: Mask) -> dict[str, pa.Array]:
-        """Estimates and standard errors of these groups; by `move` they go."""
+        """Estimates and standard errors of these groups."""
         self._settle(final[self._stored_groups()])
         sums = {name: values[final] for name, values in self._sums.items()}
         columns = {}

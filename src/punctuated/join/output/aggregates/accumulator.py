@@ -1,0 +1,44 @@
+"""What all accumulators have in common: they keep something for every open group, by the group's number."""
+
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+T = TypeVar("T", bound=np.generic)
+
+TIME = "\0ts"  # the column of result times, where they matter; cannot clash with a user's column
+
+
+class Accumulator(Protocol):
+    """Open groups are numbered from 0. New ones come last; when some go, the others move up."""
+
+    def add(self, groups: Ints, n_groups: int, rows: pa.Table) -> None:
+        """Take in results, of which each belongs to the group beside it; there are `n_groups` now."""
+
+    def keep(self, kept: Mask) -> None:
+        """Forget the other groups."""
+
+    def save(self) -> pa.Table:
+        """Everything as a table."""
+
+    def load(self, saved: pa.Table) -> None:
+        """Go on from what `save` gave."""
+
+
+def lengthen(values: npt.NDArray[T], n_groups: int, fill: object = 0) -> npt.NDArray[T]:
+    """A copy with room for more groups."""
+    longer = np.full(n_groups, fill, values.dtype)
+    longer[: values.size] = values
+    return longer
+
+
+def known_values(column: pa.ChunkedArray, groups: Ints) -> tuple[npt.NDArray[np.generic], Ints]:
+    """The numbers of a column that are not null, and the groups beside them."""
+    if column.null_count == 0:
+        return column.to_numpy(), groups
+    known = column.drop_null()
+    return known.to_numpy(), groups[np.asarray(column.is_valid())]

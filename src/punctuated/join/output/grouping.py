@@ -1,0 +1,82 @@
+"""What a grouping asks for: whether the results can give it, and by what saved groups are told from others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from punctuated.errors import AggregateError
+from punctuated.join.shedding.estimates import PAIR_SCHEMA
+from punctuated.model.aggregate import Aggregate, error_name
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """By which columns of the results, and what of each group is asked for."""
+
+    by: tuple[str, ...]
+    aggregates: Mapping[str, Aggregate]
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the times of results matter."""
+        return any(each.is_ordered for each in self.aggregates.values())
+
+
+def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False) -> str:
+    """What open groups depend on, as text; the order of columns does not count."""
+    calls = [f"{name} = {each.function}({each.column or ''})" for name, each in sorted(aggregates.items())]
+    return f"{'estimates ' if sheds else ''}by {', '.join(sorted(by))}: {', '.join(calls)}"
+
+
+def check_grouping(
+    schema: pa.Schema, by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False
+) -> None:
+    """Raise if a grouping or an aggregate names a column that the results lack, or cannot be computed.
+
+    Where the join sheds, an aggregate that a sample does not tell cannot.
+    """
+    if not by:
+        raise AggregateError("group_by() needs at least one column of the results")
+    if not aggregates:
+        raise AggregateError("agg() needs at least one aggregate, such as n=pt.count()")
+    wanted = [*by, *(each.column for each in aggregates.values() if each.column is not None)]
+    for name in wanted:
+        if name not in schema.names:
+            raise AggregateError(f"the results have no column {name!r}; they have: {', '.join(schema.names)}")
+    for name in by:
+        if pa.types.is_nested(schema.field(name).type):
+            raise AggregateError(
+                f"group_by({name!r}): the column is of type {schema.field(name).type}; group by a field of it"
+            )
+    for name, each in aggregates.items():
+        if name in by:
+            raise AggregateError(f"the aggregate {name!r} has the name of a grouping column; give it another one")
+        if each.column is not None:
+            _check_aggregate(each, schema.field(each.column).type)
+        if sheds:
+            _check_estimate(name, each, [*by, *aggregates])
+    clash = set(schema.names) & set(PAIR_SCHEMA.names) if sheds else None
+    if clash:
+        raise AggregateError(f"a join that sheds needs the name {min(clash)!r} for itself; rename the column")
+
+
+def _check_estimate(name: str, aggregate: Aggregate, taken: Sequence[str]) -> None:
+    if not aggregate.is_estimable:
+        raise AggregateError(
+            f"{aggregate.function}({aggregate.column!r}) cannot be estimated, and the join sheds tuples: "
+            "use pt.count, pt.sum or pt.mean, or join without shed="
+        )
+    if error_name(name) in taken:
+        raise AggregateError(
+            f"the standard error of {name!r} has the name {error_name(name)!r}, which is taken; rename the other column"
+        )
+
+
+def _check_aggregate(aggregate: Aggregate, dtype: pa.DataType) -> None:
+    call = f"{aggregate.function}({aggregate.column!r})"
+    if aggregate.function in ("min", "max") and pa.types.is_nested(dtype):
+        raise AggregateError(f"{call}: the column is of type {dtype}, which has no order")
+    is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
+    if aggregate.function in ("sum", "mean") and not is_number:
+        raise AggregateError(f"{call}: the column is of type {dtype}, not a number")
