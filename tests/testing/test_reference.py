@@ -385,6 +385,48 @@ class TestPunctuations:
         assert output.rejected == [Rejected(LEFT, row(7, 3), "promise")]
         assert output.punctuations == [early(7, 3)]
 
+    @pytest.mark.parametrize("cut", [False, True])
+    def test_a_late_tuple_finds_its_cluster_open(self, cut: bool) -> None:
+        # A  7@0 8@5 | 7@3           lateness 3
+        # B  7@0     |
+        join = Reference(spec({"clustered": True, "lateness_us": 3}))
+        batches = [[row(7, 0), row(8, 5)], [row(7, 3)]]
+        batches = batches if cut else [batches[0] + batches[1]]
+        outputs = [join.process(batch, [row(7, 0)] if batch is batches[0] else []) for batch in batches]
+        assert gather(outputs, results) == Counter([(row(7, 0), row(7, 0)), (row(7, 3), row(7, 0))])
+        assert join.process([row(9, 8)], []).purged == 1  # 8@5 ends 7 once the watermark is there
+        assert join.process([row(7, 8)], []).rejected == [Rejected(LEFT, row(7, 8), "promise")]
+
+    def test_a_late_tuple_ends_at_the_next_value_that_is_known(self) -> None:
+        # A  9@8 | 7@4 | 8@9 | 8@11      lateness 5 : 7 is over at 8, which takes effect at 13
+        join = Reference(spec({"clustered": True, "lateness_us": 5}))
+        join.process([row(9, 8)], [])
+        join.process([row(7, 4)], [row(7, 4)])
+        assert join.process([row(8, 9)], []).rejected == []
+        assert join.process([row(7, 9)], []).rejected == [Rejected(LEFT, row(7, 9), "promise")]
+        assert join.process([row(8, 12)], []).purged == 0
+        assert join.process([row(8, 13)], []).purged == 1
+
+    def test_a_rejected_tuple_does_not_end_its_own_cluster(self) -> None:
+        # A  7@1 <ts<=9>@2 | 7@5 | 7@11 8@12
+        join = Reference(spec({"clustered": True}))
+        join.process([row(7, 1), until(9, 2)], [])
+        assert join.process([row(7, 5)], []).rejected == [Rejected(LEFT, row(7, 5), "late")]
+        assert join.process([row(7, 11), row(8, 12)], [row(7, 12)]).rejected == []
+
+    def test_a_tuple_that_is_too_far_ahead_ends_no_cluster(self) -> None:
+        # A  7@0 8@99 7@3            max_ahead 5
+        join = Reference(spec({"clustered": True, "max_ahead_us": 5}))
+        output = join.process([row(7, 0), row(8, 99), row(7, 3)], [])
+        assert output.rejected == [Rejected(LEFT, row(8, 99), "ahead")]
+        assert join.process([row(7, 8)], []).rejected == []
+
+    def test_a_null_key_ends_a_cluster(self) -> None:
+        # A  7@0 -@2 | 7@3
+        join = Reference(spec({"clustered": True}))
+        join.process([row(7, 0), row(None, 2)], [])
+        assert join.process([row(7, 3)], []).rejected == [Rejected(LEFT, row(7, 3), "promise")]
+
     def test_an_ending_dated_in_the_future(self) -> None:
         # A  7 ends @10 | 7@9 | 8@11
         # B             |     |      <7>@1

@@ -166,7 +166,9 @@ class Reference:
         kept = []
         newest = [stream.newest for stream in self.streams]
         ahead = set()
-        for arrival in sorted(arrivals, key=self._order):
+        in_order = sorted(arrivals, key=self._order)
+        first_of_value = self._first_of_values(in_order)
+        for arrival in in_order:
             side, row = arrival.side, arrival.row
             if row is not None and self._is_ahead(side, arrival.ts, newest[side]):
                 self.out.rejected.append(Rejected(side, row, "ahead"))
@@ -177,15 +179,21 @@ class Reference:
             if arrival.punctuation is None or arrival.punctuation.in_band:
                 newest[side] = _later(newest[side], arrival.ts)
                 self.streams[side].batch_newest = _later(self.streams[side].batch_newest, arrival.ts)
-            if row is not None:
-                self.streams[side].follow_cluster(row)
+            if row is not None and arrival in first_of_value:
+                self.streams[side].note_boundary(arrival)
             if row is not None and arrival.ts < self.streams[side].wm_at_start:
                 self.out.rejected.append(Rejected(side, row, "late"))
                 continue
-            if row is not None:
-                self.streams[side].coming.append(self.streams[side].key_of(row.values))
             kept.append(arrival)
         return kept
+
+    def _first_of_values(self, in_order: Sequence[Arrival]) -> set[Arrival]:
+        """The first tuple of each value that a stream brings in this batch, whatever becomes of it."""
+        first: dict[tuple[Side, Key | None], Arrival] = {}
+        for arrival in in_order:
+            if arrival.row is not None:
+                first.setdefault((arrival.side, self.streams[arrival.side].value_of(arrival.row)), arrival)
+        return set(first.values())
 
     def _is_ahead(self, side: Side, ts: int, newest: int | None) -> bool:
         max_ahead = self.streams[side].spec.max_ahead_us
@@ -229,7 +237,7 @@ class Reference:
             lateness, other = ours.spec.lateness_us, self._other(ours)
             endings = [value.endings[ours.side] for value in self.values.values() if ours.side in value.endings]
             moments += [ending.ts + lateness for ending in [*endings, *ours.ranges] if not ending.in_effect]
-            moments += [ours.last[key] + 1 + lateness for key in ours.in_cluster if key in ours.last]
+            moments += [ours.left_at(key) for key in ours.open]
             moments += [other.window_end(other.last[key]) + 1 + lateness for key in self.values if key in other.last]
         return [moment for moment in moments if moment > self.now]
 
@@ -243,14 +251,14 @@ class Reference:
 
     def _pending_take_effect(self) -> None:
         for ours in self.streams:
+            if ours.spec.clustered:
+                self._end_clusters(ours)
             while (pending := self._next_pending(ours)) is not None:
                 if isinstance(pending, RangeEnding):
                     self._range_takes_effect(ours, pending)
                 else:
                     self._value_takes_effect(ours, pending)
                     self._may_be_punctuated(pending, ended_by=ours)
-            if ours.spec.clustered:
-                self._end_clusters(ours)
 
     def _next_pending(self, ours: Stream) -> Key | RangeEnding | None:
         pending: list[tuple[int, int, Key | RangeEnding]] = []
@@ -265,7 +273,6 @@ class Reference:
 
     def _tuple(self, ours: Stream, row: Row, ts: int) -> None:
         new = Accepted(row, ts, ours.key_of(row.values))
-        ours.coming.remove(new.key)
         if self._breaks_promise(ours, new) and self._turned_away(ours, new):
             return
         ours.accepted.append(new)
@@ -283,7 +290,7 @@ class Reference:
         if ours.spec.unique and not new.has_null:
             self._end_value(ours, new.key, ts, at_once=True)
         if ours.spec.clustered and not new.has_null:
-            ours.in_cluster.add(new.key)
+            ours.open.add(new.key)
 
     def _breaks_promise(self, ours: Stream, new: Accepted) -> bool:
         if new.ts < ours.floor:
@@ -472,17 +479,18 @@ class Reference:
             self._purge_or_wait(ours, key)
 
     def _end_clusters(self, ours: Stream) -> None:
-        staying = [ours.cluster[1], *ours.coming]
-        over = [key for key in ours.in_cluster if key not in staying and ours.last.get(key, math.inf) < ours.wm]
-        for key in sorted(over, key=lambda key: (ours.last[key], key)):
-            ours.in_cluster.remove(key)
-            self._end_value(ours, key, ours.last[key], at_once=True)
+        """`clustered()`: a value that the stream has left by now is ended, at the time of the tuple that shows it."""
+        newest = -math.inf if ours.newest is None else ours.newest
+        left = [(ours.left_at(key), ours.last.get(key), key) for key in ours.open if ours.left_at(key) <= newest]
+        for left_at, _, key in sorted(left):
+            ours.open.remove(key)
+            self._end_value(ours, key, int(left_at))
 
     def _end_stream(self, ours: Stream, ts: int) -> None:
         pending = [k for k, v in self.values.items() if ours.side in v.endings and not v.endings[ours.side].in_effect]
         before = ours.wm
         ours.floor = math.inf
-        ours.in_cluster = set()
+        ours.open = set()
         ended = [key for key in sorted(pending) if self._put_in_effect(ours, key, ts, at_once=True)]
         ours.ended_at = ts
         other = self._other(ours)

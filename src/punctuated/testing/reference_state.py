@@ -156,9 +156,8 @@ class Stream:
         self.last: dict[Key, int] = {}
         self.ranges: list[RangeEnding] = []
         self.promises: list[Promise] = []
-        self.cluster: tuple[float, Any] = (-math.inf, None)  # time and value of the newest tuple
-        self.coming: list[Key] = []  # keys of the batch's tuples that are not processed yet
-        self.in_cluster: set[Key] = set()  # values that clustered() has yet to end
+        self.boundaries: list[tuple[int, Key | None]] = []  # when each batch first brought a value, and the value
+        self.open: set[Key] = set()  # values that clustered() has yet to end
 
     @property
     def wm(self) -> float:
@@ -190,13 +189,20 @@ class Stream:
             return "promise"
         return "values" if all(isinstance(q, Constant | OneOf) for q in self.key_of(p.patterns)) else "range"
 
-    def follow_cluster(self, row: Row) -> None:
-        """The newest tuple says which value the stream is at; among equals a null key, then the largest one."""
-        ts, key = self.time_of(row), self.key_of(row.values)
-        at, value = self.cluster
-        is_larger = value is not None and None not in value and (None in key or key > value)
-        if ts > at or (ts == at and is_larger):
-            self.cluster = ts, key
+    def value_of(self, row: Row) -> Key | None:
+        """The value that a clustered stream is at with this tuple; all keys with a null in them are one value."""
+        key = self.key_of(row.values)
+        return None if None in key else key
+
+    def note_boundary(self, first: Arrival) -> None:
+        """The first tuple of a value in a batch: other values that have come before it are over."""
+        assert first.row is not None
+        self.boundaries.append((first.ts, self.value_of(first.row)))
+
+    def left_at(self, key: Key) -> float:
+        """When a clustered stream leaves this value: at the first boundary of another one after its last tuple."""
+        last = self.last.get(key, math.inf)  # of values that were forgotten nothing is known
+        return min((ts for ts, value in self.boundaries if value != key and ts > last), default=math.inf)
 
     def window_end(self, ts: int) -> float:
         """The last time at which a tuple of `ts` can still be met by later ones, as far as time windows tell."""

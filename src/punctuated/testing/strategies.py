@@ -346,7 +346,7 @@ def honest_cases(
         if ours.ended or (isinstance(each, Row) and not ours.allow(each)) or (_ends_stream(each) and not with_ends):
             continue
         ours.note(each)
-        slack = ours.spec.lateness_us if disorder and not ours.spec.clustered else 0
+        slack = ours.spec.lateness_us if disorder else 0
         delay = slack if _ends_stream(each) else draw(st.integers(0, slack))
         arrivals.append((ts + delay + lag * side, ts, side, each))
     history = [(side, each) for _, _, side, each in sorted(arrivals, key=lambda arrival: arrival[:2])]
