@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.errors import PromiseBroken
-from punctuated.join.exchange.tick import Key, key_rank
 from punctuated.join.intake.keys import NumberedKeys, key_codec
 from punctuated.join.intake.promises import Promise, broken
 from punctuated.join.intake.take_in import Intake, take_in
@@ -32,7 +31,6 @@ from punctuated.join.tactics.pairing import Pairing
 from punctuated.join.tactics.range_predicate import RangePredicate
 from punctuated.join.tactics.window_statistics import Chooser, WindowStatistics
 from punctuated.kernels import layout as lay
-from punctuated.kernels.clock import expect_values, leave_value
 from punctuated.kernels.hash_index import inherit_all
 from punctuated.kernels.merge import merge_order
 from punctuated.kernels.process import finish_batch, process_batch
@@ -95,7 +93,6 @@ class JoinDriver:
         self.memory = PunctuationMemory(spec.max_punctuations, place if self.codec.merges else None)
         self.ranges = RangeEndings(self.codec, spec.algorithm.propagation is not Propagation.NONE)
         self.promises: tuple[list[Promise], list[Promise]] = ([], [])
-        self.clusters: list[tuple[int, Key] | None] = [None, None]  # where clustered streams stand
         self.last_seen: list[int | None] = [None, None]  # the engine's time of each stream's last batch
         self.samples = Samples(sample_us)
         self._speaks_for_all = place.speaks_for_all
@@ -205,30 +202,7 @@ class JoinDriver:
         for side in Side:
             self.state.sides["batch_newest"][side] = intakes[side].times.newest
             if self.spec.streams[side].clustered:
-                self._move_cluster(side, intakes[side].times.cluster)
-                expect_values(self.state.arrays, int(side), intakes[side].last_codes)
-
-    def _move_cluster(self, side: Side, newest: tuple[int, Key] | None) -> None:
-        """Say where a clustered stream stands, and which value it has left."""
-        before = self.clusters[side]
-        standings = [each for each in (before, newest) if each is not None]
-        if not standings:
-            return
-        now = max(standings, key=lambda each: (each[0], key_rank(each[1])))
-        self.clusters[side] = now
-        ours = self.state.sides[side : side + 1]
-        ours["in_cluster"] = 0
-        if None not in now[1]:
-            ours["in_cluster"], ours["cluster"] = 1, self._code(now[1])
-        if before is not None and before[1] != now[1] and None not in before[1]:
-            self._grow()
-            leave_value(self.state.arrays, int(side), self._code(before[1]))
-
-    def _code(self, key: Key) -> int:
-        columns = [
-            pa.chunked_array([pa.array([value], dtype)]) for value, dtype in zip(key, self.codec.types, strict=True)
-        ]
-        return int(self.codec.encode(columns)[0][0])
+                self.state.add_boundaries(side, intakes[side].boundaries)
 
     def _note_promises(self, intakes: tuple[Intake, Intake], order: lay.Indices) -> None:
         """Punctuations that end no value are remembered for the check of later batches."""
@@ -428,11 +402,13 @@ class JoinDriver:
                 self.state.regroup(moved)
             return
         known = self.state.arrays.values["code"][: self.state.n_values]
-        codes = np.unique(np.concatenate([known, self.memory.runs.low]))
+        boundaries = self.state.boundary_codes()
+        codes = np.unique(np.concatenate([known, self.memory.runs.low, boundaries]))
         moved = self.codec.keep_only(codes)
         if moved is None:
             return
         known[:] = moved[known]
+        self.state.recode_boundaries(moved[boundaries])
         self.memory.renumber(moved)
         self.state.collect_values()
         self._remember()

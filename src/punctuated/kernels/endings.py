@@ -5,13 +5,10 @@ from punctuated.kernels.hash_index import find_run
 from punctuated.kernels.heap import due_at, pop_timer, push_timer
 from punctuated.kernels.layout import (
     ARCHIVED,
-    COMING,
     EFFECT,
     ENDED,
     ENDED_ANY,
     FOREVER,
-    NEVER,
-    OPEN,
     OUT,
     OUT_RECALLED,
     RECALLED,
@@ -125,29 +122,6 @@ def end_pending(state: State, side: int, index: int, ts: int) -> bool:
 
 
 @part
-def watch_cluster(state: State, side: int, index: int) -> None:
-    """Look whether a clustered stream has left a value once its watermark has passed the value's last tuple."""
-    ours, last = state.sides[side], state.endings[index].last_ts[side]
-    ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, last + 1, state.values[index].code, index)
-    state.common[0].due = min(state.common[0].due, due_at(state, side, last + 1))
-
-
-@part
-def end_cluster(state: State, side: int, index: int) -> None:
-    """End a value that a clustered stream has left (PW-13), unless the stream is still at it or may come back."""
-    ours, value = state.sides[side], state.values[index]
-    last = state.endings[index].last_ts[side]
-    if value.open & ((OPEN | COMING) << side) != OPEN << side or (ours.in_cluster and ours.cluster == value.code):
-        return
-    if last >= ours.watermark:
-        watch_cluster(state, side, index)
-        return
-    value.open &= ~(OPEN << side)
-    if last != NEVER:  # else it was forgotten
-        end_at_once(state, side, index, last)
-
-
-@part
 def range_is_first(state: State, side: int) -> bool:
     """Whether a pending range ending is the next one to take effect; that is the driver's work."""
     ours = state.sides[side]
@@ -162,7 +136,7 @@ def range_is_first(state: State, side: int) -> bool:
 @part
 def fire_pending(state: State, side: int) -> bool:
     """Put into effect what the side's watermark has reached; false if it is a range's turn."""
-    ours, heap, clusters = state.sides[side], state.pending[side], state.clusters[side]
+    ours, heap = state.sides[side], state.pending[side]
     while not range_is_first(state, side) and ours.n_pending and heap[0].time <= ours.watermark:
         ours.n_pending = pop_timer(heap, ours.n_pending)
         index = heap[ours.n_pending].value
@@ -170,15 +144,4 @@ def fire_pending(state: State, side: int) -> bool:
         is_due = state.endings[index].ended_ts[side] <= ours.watermark  # else the timer is of a forgotten ending
         if is_due and flags & (ENDED << side) and flags & (EFFECT << side) == 0:
             take_effect(state, side, index)
-    if range_is_first(state, side):
-        return False
-    while ours.n_clusters and clusters[0].time <= ours.watermark:
-        ours.n_clusters = pop_timer(clusters, ours.n_clusters)
-        end_cluster(state, side, clusters[ours.n_clusters].value)
-    return True
-
-
-@part
-def fire_all(state: State) -> bool:
-    """Objects of one moment are done: endings take effect, left before right; false if it is a range's turn."""
-    return fire_pending(state, 0) and fire_pending(state, 1)
+    return not range_is_first(state, side)

@@ -5,11 +5,11 @@ It comes back to the driver when a buffer is full or a range ending is due.
 
 from punctuated.kernels._jit import in_place, inlined, part
 from punctuated.kernels.clock import move_clock, reach, run_clock
+from punctuated.kernels.clusters import open_value
 from punctuated.kernels.endings import (
     end_at_once,
     end_pending,
     end_value,
-    watch_cluster,
 )
 from punctuated.kernels.hash_index import add_value, find_or_add, find_value
 from punctuated.kernels.invalidate import advance, evict, sweep
@@ -18,7 +18,6 @@ from punctuated.kernels.layout import (
     AFTER_OUTPUT,
     BROKE_PROMISE,
     BROKEN,
-    COMING,
     DEAD,
     DONE,
     EFFECT,
@@ -29,7 +28,6 @@ from punctuated.kernels.layout import (
     FAIL,
     FIRST_MATCH,
     FOREVER,
-    LAST_IN_BATCH,
     MATCHED,
     MET_RANGE,
     NEEDS_ROOM,
@@ -167,18 +165,7 @@ def process_tuple(state: State, side: int, ts: int, code: int, status: int, row:
     if ours.unique and index >= 0:
         end_at_once(state, side, index, ts)
     if ours.clustered and index >= 0:
-        state.values[index].open |= OPEN << side
-
-
-@part
-def follow_cluster(state: State, side: int, code: int, status: int) -> None:
-    """A clustered stream may leave a value after its last tuple of a batch, be that accepted or not."""
-    if status & LAST_IN_BATCH == 0:
-        return
-    index = find_value(state, code)
-    state.values[index].open &= ~(COMING << side)
-    if state.values[index].open & (OPEN << side):
-        watch_cluster(state, side, index)
+        open_value(state, side, index)
 
 
 @part
@@ -226,17 +213,17 @@ def process_punctuation(state: State, side: int, ts: int, code: int, kind: int) 
 def timer_quota(state: State) -> int:
     """How many objects the buffers for punctuations can take for certain.
 
-    An object sets at most one timer of each kind and brings at most one value; a value is finished at most once, and
-    changed after that at most once per object.
+    An object ends at most one value or opens it, and brings at most one; an open value may be ended, an ended one get
+    a deadline; a value is finished at most once, and changed after that at most once per object.
     """
     common, a, b = state.common[0], state.sides[0], state.sides[1]
-    deadlines = max(a.n_deadlines + a.n_pending, b.n_deadlines + b.n_pending)
+    to_end = max(a.n_pending + a.n_clusters, b.n_pending + b.n_clusters)
     quota = min(
         state.punctuations.size - common.n_punctuations - common.n_values,
         (state.done.size - common.n_done - common.n_values) // 2,
-        state.pending.shape[1] - max(a.n_pending, b.n_pending) - 1,
+        state.pending.shape[1] - to_end - 1,
         state.clusters.shape[1] - max(a.n_clusters, b.n_clusters) - 1,
-        (state.deadlines.shape[1] - deadlines) // 2 - 1,
+        (state.deadlines.shape[1] - max(a.n_deadlines, b.n_deadlines) - to_end) // 2 - 1,
     )
     return int(quota)
 
@@ -289,8 +276,6 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
             process_punctuation(state, side, ts, code, kind)
         else:
             process_tuple(state, side, ts, code, kind, state.sides[side].base_row + i, index)
-            if state.sides[side].clustered:
-                follow_cluster(state, side, code, kind)
         if common.stopped_by != DONE:
             return at
     if certain < stop:

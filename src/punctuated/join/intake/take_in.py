@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.join.exchange.boundaries import Boundaries, boundaries_of, with_codes
 from punctuated.join.exchange.tick import BatchTimes, read_tick, times_of
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.pattern_match import typed_scalar
@@ -24,6 +25,7 @@ from punctuated.model.window import CountWindow
 Times = npt.NDArray[np.int64]
 KeysOf = Callable[[pa.Table], tuple[Times, Times, Times, npt.NDArray[np.bool_]]]
 _NO_INTS = np.empty(0, np.int64)
+_NO_BOUNDARIES = np.empty(0, lay.BOUNDARY)
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Intake:
     rows: pa.Table  # accepted so far, sorted
     objects: lay.Objects
     times: BatchTimes
+    boundaries: lay.Records  # of a clustered stream
     rejected: list[tuple[pa.Table, str]]
     ranges: list[RangeEnding]  # punctuation_code of a range points here
     promises: list[Punctuation]  # punctuations that end no value; punctuation_code points here too
@@ -51,11 +54,6 @@ class Intake:
         for view in views:
             view.flags.writeable = False
         self.objects = lay.Objects(*views)
-
-    @property
-    def last_codes(self) -> Times:
-        """The values that a clustered stream brings."""
-        return np.asarray(self.objects.code[self.objects.status & lay.LAST_IN_BATCH != 0])
 
 
 @dataclass
@@ -93,18 +91,21 @@ def take_in(
     `keys_of` gives groups and intervals where windows have structures of their own; one value then holds all tuples.
     """
     rows, ts = _sort_rows(stream, batch)
+    keys = [rows[name] for name in stream.key]
     group = low = high = _NO_INTS
     if keys_of is None:
-        codes, valid = codec.encode([rows[name] for name in stream.key])
+        codes, valid = codec.encode(keys)
     else:
         group, low, high, valid = keys_of(rows)
         codes = np.zeros(len(rows), np.int64)
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     newest = int(ours["newest"])
     if batch.tick is None:
-        times = times_of(stream, rows, ts, said_times(stream, batch), newest)
+        brought = boundaries_of(keys, ts) if stream.clustered else Boundaries.none()
+        times = times_of(stream, ts, said_times(stream, batch), brought, newest)
     else:
         times = read_tick(stream, batch.tick, newest)
+    boundaries = with_codes(times.boundaries, keys, codes, valid) if stream.clustered else _NO_BOUNDARIES
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
     if stream.flag is not None:
@@ -118,16 +119,8 @@ def take_in(
         rows, ts, codes, valid = rows.filter(pa.array(kept)), ts[kept], codes[kept], valid[kept]
         group, low, high = (each[kept] if each.size else each for each in (group, low, high))
     status = np.where(valid, 0, lay.NULL_KEY).astype(np.uint8)
-    if stream.clustered:
-        status[_last_of_each(codes, np.flatnonzero(valid))] |= lay.LAST_IN_BATCH
     objects = lay.Objects(ts, codes, status, *punctuations.sorted(), group, low, high)
-    return Intake(rows, objects, times, rejected, ranges, promises)
-
-
-def _last_of_each(codes: Times, positions: Times) -> Times:
-    """The last of these ascending positions for each code."""
-    backwards = positions[::-1]
-    return np.asarray(backwards[np.unique(codes[backwards], return_index=True)[1]])
+    return Intake(rows, objects, times, boundaries, rejected, ranges, promises)
 
 
 def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times]:

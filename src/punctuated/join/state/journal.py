@@ -33,7 +33,7 @@ from punctuated.model.times import to_microseconds
 
 Ints = npt.NDArray[np.int64]
 _NO_INTS = np.empty(0, np.int64)
-_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", "in_cluster", "cluster", "tuples", "punctuations")
+_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", "tuples", "punctuations")
 _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
 _ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
 _TIMERS = (*_ORDERED, "clusters")
@@ -206,12 +206,12 @@ def _memory(driver: JoinDriver) -> Bundle:
         "sides": np.stack([arrays.sides[name] for name in _SIDE_KEPT]).tobytes(),
         "common": np.stack([arrays.common[name] for name in _COMMON_KEPT]).tobytes(),
         "said": _json(_said(driver)),
-        "standings": to_ipc(_standings(driver)),
         "done": codes[arrays.done[: int(common["n_done"])]].tobytes(),
         "queue": _queue(driver).tobytes(),
     }
     for side in Side:
         parts[f"clusters.{side}"] = _timers(driver, "clusters", side).tobytes()
+        parts[f"boundaries.{side}"] = state.boundaries(side).tobytes()
         if state.sides["rows"][side]:
             parts[f"places.{side}"] = _places(driver, side).tobytes()
     return parts
@@ -279,14 +279,6 @@ def _promise(promise: Promise, schema: pa.Schema) -> list[Any]:
     return [list(said), text, promise.ts, promise.order, promise.touched]
 
 
-def _standings(driver: JoinDriver) -> pa.Table:
-    """Where clustered streams stand: a row per stream, the time null if it stands nowhere."""
-    standings = [each or (None, (None,) * len(driver.codec.types)) for each in driver.clusters]
-    columns = [pa.array([key[place] for _, key in standings], dtype) for place, dtype in enumerate(driver.codec.types)]
-    names = ["ts", *(f"key {place}" for place in range(len(columns)))]
-    return pa.table([pa.array([ts for ts, _ in standings], pa.int64()), *columns], names=names)
-
-
 # The way back
 
 
@@ -294,8 +286,6 @@ def _rebuild(driver: JoinDriver, parts: Bundle, tuples: Sequence[_Tuples], recor
     state, remembered = driver.state, records["values"]
     driver.memory.runs = Runs(*(records["runs"][name].copy() for name in ("low", "high", "flags", "touched")))
     _restore_said(driver, _loads(parts["said"]))
-    for side, row in zip(Side, zip(*from_ipc(parts["standings"]).to_pydict().values(), strict=True), strict=True):
-        driver.clusters[side] = None if row[0] is None else (row[0], row[1:])
     places = [_places_of(driver, parts, tuples[side], side) for side in Side]
     state.reserve(remembered.size + sum(each.size for each in places), [each.size for each in places])
     if state.punctuated:
@@ -306,6 +296,8 @@ def _rebuild(driver: JoinDriver, parts: Bundle, tuples: Sequence[_Tuples], recor
         for name, saved in zip(kept, _ints(parts[part]).reshape(len(kept), -1), strict=True):
             fields[name] = saved
     _restore_timers(driver, parts, records)
+    for side in Side:
+        state.add_boundaries(side, np.frombuffer(parts[f"boundaries.{side}"], lay.BOUNDARY))
     driver.refresh_memory()
     driver.reindex()
 
