@@ -437,6 +437,35 @@ class TestPunctuations:
         assert output.rejected == [Rejected(LEFT, row(7, 11), "promise")]
         assert output.purged == 1
 
+    @pytest.mark.parametrize("cut", [False, True])
+    def test_a_tuple_may_come_at_the_very_time_of_an_announced_ending(self, cut: bool) -> None:
+        # A  7@0      |                7 of B ends @10
+        # B  7@5 7@10 | 7@10 | 8@11
+        join = Reference(spec())
+        said, bids = ended(7, 10, in_band=False), [row(7, 5, 0), row(7, 10, 1), row(7, 10, 2)]
+        outputs = [join.process([row(7, 0)], [said, *bids[: 2 if cut else 3]])]
+        outputs += [join.process([], bids[2:])] if cut else []
+        assert len(gather(outputs, results)) == 3
+        assert outputs[-1].stored[LEFT] == 1
+        assert join.process([], [row(8, 11)]).stored[LEFT] == 0
+
+    @pytest.mark.parametrize("key", [7, Range(7, 8)])
+    @pytest.mark.parametrize(("in_band", "taken"), [(True, 0), (False, 1)])
+    def test_inside_the_stream_an_ending_takes_effect_at_its_time(
+        self, key: int | Pattern, in_band: bool, taken: int
+    ) -> None:
+        # A  7@0
+        # B  <7>@3 8@3 | 7@3
+        join = Reference(spec())
+        output = join.process([row(7, 0)], [ended(key, 3, in_band), row(9, 3)])
+        assert output.stored[LEFT] == taken
+        assert len(join.process([], [row(7, 3)]).results) == taken
+
+    def test_of_an_announced_ending_and_one_inside_the_stream_the_earlier_effect_wins(self) -> None:
+        # B  7 ends @3, <7>@3
+        for said in ([ended(7, 3, in_band=False), ended(7, 3)], [ended(7, 3), ended(7, 3, in_band=False)]):
+            assert Reference(spec()).process([row(7, 0)], said).stored == (0, 0)
+
     def test_of_two_pending_endings_the_earlier_is_kept(self) -> None:
         # A  7 ends @10, 7 ends @8 | 9@9
         join = Reference(spec())

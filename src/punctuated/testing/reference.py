@@ -152,7 +152,7 @@ class Reference:
             meaning = stream.meaning(arrival.punctuation)
             patterns = stream.key_of(arrival.punctuation.patterns)
             content = [listed(pattern) for pattern in patterns] if meaning == "values" else repr(patterns)
-            return arrival.ts, 1, arrival.side, MEANINGS.index(meaning), content
+            return arrival.ts, 1, arrival.side, MEANINGS.index(meaning), not arrival.punctuation.in_band, content
         assert arrival.row is not None
         spec = stream.spec
         first = [*([spec.order] if spec.order is not None else []), *spec.key]
@@ -236,7 +236,7 @@ class Reference:
         for ours in self.streams:
             lateness, other = ours.spec.lateness_us, self._other(ours)
             endings = [value.endings[ours.side] for value in self.values.values() if ours.side in value.endings]
-            moments += [ending.ts + lateness for ending in [*endings, *ours.ranges] if not ending.in_effect]
+            moments += [ending.effect_ts + lateness for ending in [*endings, *ours.ranges] if not ending.in_effect]
             moments += [ours.left_at(key) for key in ours.open]
             moments += [other.window_end(other.last[key]) + 1 + lateness for key in self.values if key in other.last]
         return [moment for moment in moments if moment > self.now]
@@ -264,8 +264,8 @@ class Reference:
         pending: list[tuple[int, int, Key | RangeEnding]] = []
         for key, value in self.values.items():
             if ours.side in value.endings and not value.endings[ours.side].in_effect:
-                pending.append((value.endings[ours.side].ts, value.endings[ours.side].arrival, key))
-        pending += [(ending.ts, ending.arrival, ending) for ending in ours.ranges if not ending.in_effect]
+                pending.append((value.endings[ours.side].effect_ts, value.endings[ours.side].arrival, key))
+        pending += [(ending.effect_ts, ending.arrival, ending) for ending in ours.ranges if not ending.in_effect]
         ready = [each for each in pending if each[0] <= ours.wm]
         return min(ready, key=lambda each: each[:2])[2] if ready else None
 
@@ -297,7 +297,7 @@ class Reference:
             return True
         for promise in ours.promises:
             p = promise.punctuation
-            since_before = promise.batch < self.batch and p.ts <= ours.wm_at_start
+            since_before = promise.batch < self.batch and p.ts + (not p.in_band) <= ours.wm_at_start
             if (since_before or p.ts < new.ts) and matches_all(p.patterns, new.row.values):
                 return True
         return any(ending.in_effect or ending.ts < new.ts for ending in self._endings(ours, new.key))
@@ -429,9 +429,10 @@ class Reference:
         elif meaning == "promise":
             ours.promises.append(Promise(p, self._next_arrival(), self.touch, self.batch))
         elif meaning == "values":
-            self._end_value(ours, tuple(listed(pattern)[0] for pattern in ours.key_of(p.patterns)), p.ts)
+            key = tuple(listed(pattern)[0] for pattern in ours.key_of(p.patterns))
+            self._end_value(ours, key, p.ts, announced=not p.in_band)
         else:
-            self._end_range(ours, ours.key_of(p.patterns), p.ts)
+            self._end_range(ours, p)
 
     def _next_arrival(self) -> int:
         self.n_arrivals += 1
@@ -456,20 +457,20 @@ class Reference:
         by_range = [ending.ts for ending in in_effect if isinstance(ending, RangeEnding)]
         return min(named or by_range, default=None)
 
-    def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False) -> None:
-        if self._put_in_effect(ours, key, ts, at_once):
+    def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
+        if self._put_in_effect(ours, key, ts, at_once, announced):
             self._may_be_punctuated(key, ended_by=ours)
 
-    def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False) -> bool:
+    def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> bool:
         """Ends the value; if that takes effect now, purges what waited for it."""
         if self._ended_with_effect(ours, key) is not None:
             return False
         value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
         is_repeated = ours.side in value.endings
         value.touched = value.touched if is_repeated else self.touch
-        ending = value.endings.setdefault(ours.side, Ending(ts, self._next_arrival()))
-        ending.ts = min(ending.ts, ts)
-        if at_once or (not is_repeated and ours.wm >= ts):
+        ending = value.endings.setdefault(ours.side, Ending(ts, self._next_arrival(), announced=announced))
+        ending.ts, ending.announced = min((ending.ts, ending.announced), (ts, announced))
+        if at_once or (not is_repeated and ours.wm >= ending.effect_ts):
             self._value_takes_effect(ours, key)
         return ending.in_effect
 
@@ -504,10 +505,11 @@ class Reference:
 
     # Range endings
 
-    def _end_range(self, ours: Stream, patterns: Patterns, ts: int) -> None:
-        ending = RangeEnding(ts, self._next_arrival(), patterns=patterns, touched=self.touch)
+    def _end_range(self, ours: Stream, p: Punctuation) -> None:
+        ending = RangeEnding(p.ts, self._next_arrival(), announced=not p.in_band)
+        ending.patterns, ending.touched = ours.key_of(p.patterns), self.touch
         ours.ranges.append(ending)
-        if ours.wm >= ts:
+        if ours.wm >= ending.effect_ts:
             self._range_takes_effect(ours, ending)
 
     def _range_takes_effect(self, ours: Stream, ending: RangeEnding) -> None:

@@ -97,11 +97,21 @@ class Accepted:
 
 @dataclass(eq=False)
 class Ending:
-    """One stream's word that a value is over; pending until the stream's watermark reaches `ts`."""
+    """One stream's word that a value is over, pending until the stream's watermark is there.
+
+    One that was announced apart from the stream waits until the watermark is beyond `ts`: a tuple of that very time may
+    still come.
+    """
 
     ts: int
     arrival: int
     in_effect: bool = False
+    announced: bool = False
+
+    @property
+    def effect_ts(self) -> int:
+        """The watermark from which it is in effect."""
+        return self.ts + self.announced
 
 
 @dataclass
