@@ -23,7 +23,7 @@ from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle
-from punctuated.testing.strategies import COLUMNS, Case, HonestCase, cases, honest_cases
+from punctuated.testing.strategies import COLUMNS, Case, HonestCase, cases, honest_cases, key_patterns
 
 CUTS = st.lists(st.integers(1, 60), max_size=6)
 
@@ -44,6 +44,11 @@ def without_times(unmatched: Counter[Any]) -> Counter[Any]:
 
 @given(cases())
 def test_equals_the_oracle_batch_by_batch(case: Case) -> None:
+    check_equals_oracle(run, case.spec, case.batches)
+
+
+@given(cases(announced=key_patterns()))
+def test_equals_the_oracle_where_ranges_are_announced(case: Case) -> None:
     check_equals_oracle(run, case.spec, case.batches)
 
 

@@ -218,8 +218,9 @@ class JoinDriver:
                 place = int(np.flatnonzero(order == 4 * i + 2 + side)[0])
                 self.state.common["timers"] += 1
                 number = int(self.state.common["timers"][0])
-                columns = self.spec.streams[side].columns
-                self.promises[side].append(Promise(columns, said.patterns, said.ts, number, first_seq + place + 1))
+                columns, touched = self.spec.streams[side].columns, first_seq + place + 1
+                promise = Promise(columns, said.patterns, said.ts, number, touched, announced=not said.in_band)
+                self.promises[side].append(promise)
 
     def _chances(self, order: lay.Indices, intakes: tuple[Intake, Intake], shares: Shares) -> Chances:
         shares.check_chances((self.spec.left.name, self.spec.right.name))
@@ -235,7 +236,7 @@ class JoinDriver:
         if self._repeats is not None:
             self.state.sides["tuples"][self._repeats] -= len(intakes[self._repeats].rows)
         for side in Side:
-            in_all = intakes[side].objects.punctuation_kind != lay.END_VALUE
+            in_all = intakes[side].objects.punctuation_kind > lay.ANNOUNCE_VALUE
             self.state.sides["punctuations"][side] -= np.count_nonzero(in_all)
 
     def _run(self, order: lay.Indices, at: int, stop: int, intakes: tuple[Intake, Intake]) -> int:

@@ -83,7 +83,7 @@ def end_before(state: State, side: int, at: int) -> None:
         else:
             value.open &= ~(OPEN << side)
             if last != NEVER:  # else it was forgotten
-                end_value(state, side, index, boundary.time)
+                end_value(state, side, index, boundary.time, False)
     if own >= 0:
         watch_value(state, side, own)
 

@@ -4,6 +4,7 @@ from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.hash_index import find_run
 from punctuated.kernels.heap import due_at, pop_timer, push_timer
 from punctuated.kernels.layout import (
+    ANNOUNCED,
     ARCHIVED,
     EFFECT,
     ENDED,
@@ -66,18 +67,28 @@ def archive_again(state: State, index: int) -> None:
 
 
 @inlined
-def note_ending(state: State, side: int, index: int, ts: int) -> bool:
+def effect_ts(state: State, side: int, index: int) -> int:
+    """The watermark from which the side's ending of a value is in effect."""
+    announced = state.values[index].flags & (ANNOUNCED << side) != 0
+    return int(state.endings[index].ended_ts[side] + announced)
+
+
+@inlined
+def note_ending(state: State, side: int, index: int, ts: int, announced: bool) -> bool:
     """Remember that the side ended a value at `ts`; false if that says nothing new (XD-13: repeating is harmless)."""
     value, ending = state.values[index], state.endings[index]
     if value.flags & (EFFECT << side) or state.sides[side].end_ts != FOREVER:
         return False
     if value.flags & (ENDED << side):
-        if ts >= ending.ended_ts[side]:
+        known = ending.ended_ts[side]
+        if ts > known or (ts == known and ts + announced >= effect_ts(state, side, index)):
             return False
     else:
         ending.touched = state.common[0].seq
     value.flags |= ENDED << side
-    value.flags &= ~(RECALLED << side)
+    value.flags &= ~((RECALLED | ANNOUNCED) << side)
+    if announced:
+        value.flags |= ANNOUNCED << side
     ending.ended_ts[side] = ts
     if value.flags & OUT:
         archive_again(state, index)
@@ -85,26 +96,26 @@ def note_ending(state: State, side: int, index: int, ts: int) -> bool:
 
 
 @part
-def end_value(state: State, side: int, index: int, ts: int) -> None:
-    """A punctuation of `side` names a single value; it takes effect once the watermark is there."""
-    ours = state.sides[side]
+def end_value(state: State, side: int, index: int, ts: int, announced: bool) -> None:
+    """A punctuation of `side` names a single value; it takes effect once the watermark is there, or beyond."""
+    ours, effect = state.sides[side], ts + announced
     is_repeated = state.values[index].flags & (ENDED << side)
-    if not note_ending(state, side, index, ts):
+    if not note_ending(state, side, index, ts, announced):
         return
-    if ours.watermark >= ts and not is_repeated:
+    if ours.watermark >= effect and not is_repeated:
         take_effect(state, side, index)
     else:
         state.common[0].timers += 1
         order = state.common[0].timers
-        ours.n_pending = push_timer(state.pending[side], ours.n_pending, ts, order, index)
-        state.common[0].due = min(state.common[0].due, due_at(state, side, ts))
+        ours.n_pending = push_timer(state.pending[side], ours.n_pending, effect, order, index)
+        state.common[0].due = min(state.common[0].due, due_at(state, side, effect))
 
 
 @part
 def end_at_once(state: State, side: int, index: int, ts: int) -> None:
     """A constraint of the stream ends a value: that takes effect whatever the watermark."""
     if not has_ended(state, side, index):
-        note_ending(state, side, index, ts)
+        note_ending(state, side, index, ts, False)
         take_effect(state, side, index)
 
 
@@ -141,7 +152,7 @@ def fire_pending(state: State, side: int) -> bool:
         ours.n_pending = pop_timer(heap, ours.n_pending)
         index = heap[ours.n_pending].value
         flags = state.values[index].flags
-        is_due = state.endings[index].ended_ts[side] <= ours.watermark  # else the timer is of a forgotten ending
+        is_due = effect_ts(state, side, index) <= ours.watermark  # else the timer is of a forgotten ending
         if is_due and flags & (ENDED << side) and flags & (EFFECT << side) == 0:
             take_effect(state, side, index)
     return not range_is_first(state, side)

@@ -31,6 +31,7 @@ OUT = 16  # punctuated in the output
 ARCHIVED = 32  # and remembered outside the I-Nodes
 RECALLED = 64  # per side: its ending comes from that memory, the value was not ended by name
 OUT_RECALLED = 256  # so does OUT
+ANNOUNCED = 512  # per side: said apart from the stream, so that it takes effect only beyond its time
 
 # Marks of a node; INDEXED: it is in the window's structure.
 MATCHED, DEAD, INDEXED = 1, 2, 4
@@ -41,8 +42,8 @@ NULL_KEY, BROKEN, NO_PROBE, NO_STORE = 1, 2, 4, 8
 # A clustered stream has yet to end a value; shifted left by the side.
 OPEN = 1
 
-# Kinds of an input punctuation. A range is handed to the driver.
-END_VALUE, END_RANGE, SET_FLOOR, PROMISE_ONLY, NO_ENDING, END_STREAM = range(6)  # in the order of processing
+# Kinds of an input punctuation, in the order of processing. A range is handed to the driver.
+END_VALUE, ANNOUNCE_VALUE, END_RANGE, SET_FLOOR, PROMISE_ONLY, NO_ENDING, END_STREAM = range(7)
 
 # What a match means.
 PAIRS, FIRST_MATCH = 0, 1

@@ -16,6 +16,7 @@ from punctuated.kernels.invalidate import advance, evict, sweep
 from punctuated.kernels.layout import (
     ACCEPT,
     AFTER_OUTPUT,
+    ANNOUNCE_VALUE,
     BROKE_PROMISE,
     BROKEN,
     DEAD,
@@ -23,7 +24,6 @@ from punctuated.kernels.layout import (
     EFFECT,
     END_RANGE,
     END_STREAM,
-    END_VALUE,
     ENDED,
     FAIL,
     FIRST_MATCH,
@@ -197,8 +197,8 @@ def process_punctuation(state: State, side: int, ts: int, code: int, kind: int) 
     """A punctuation names one value, ends the stream, or moves its time on (PW-25)."""
     ours = state.sides[side]
     ours.punctuations += 1
-    if kind == END_VALUE:
-        end_value(state, side, find_or_add(state, code), ts)
+    if kind <= ANNOUNCE_VALUE:
+        end_value(state, side, find_or_add(state, code), ts, kind == ANNOUNCE_VALUE)
     elif kind == SET_FLOOR:
         ours.floor = max(ours.floor, code)
         state.common[0].due = NEVER

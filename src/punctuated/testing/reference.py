@@ -22,7 +22,7 @@ from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing.reference_groups import groups
 from punctuated.testing.reference_memory import forget_punctuations
-from punctuated.testing.reference_patterns import Patterns, covers, intersect, is_empty, listed, matches_all
+from punctuated.testing.reference_patterns import covers, intersect, is_empty, listed, matches_all
 from punctuated.testing.reference_state import (
     MEANINGS,
     Accepted,

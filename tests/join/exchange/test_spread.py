@@ -17,7 +17,7 @@ from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow
 from punctuated.testing.checks import Observed, check_equals_oracle
-from punctuated.testing.strategies import Batch, Case, cases
+from punctuated.testing.strategies import Batch, Case, cases, key_patterns
 from punctuated.testing.tables import as_batch, stream_schema
 
 
@@ -52,7 +52,7 @@ def is_spreadable(case: Case) -> bool:
     return not whole and case.spec.purge_threshold == 1
 
 
-@given(cases().filter(is_spreadable), st.integers(1, 5))
+@given(cases(announced=key_patterns()).filter(is_spreadable), st.integers(1, 5))
 def test_buckets_together_equal_the_oracle(case: Case, n_buckets: int) -> None:
     check_equals_oracle(lambda spec, batches: run_in_buckets(spec, batches, n_buckets), case.spec, case.batches)
 

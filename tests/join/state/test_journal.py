@@ -18,7 +18,7 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 from punctuated.testing.checks import check_equals_oracle
-from punctuated.testing.strategies import Case, cases
+from punctuated.testing.strategies import Case, cases, key_patterns
 
 COLUMNS = ("k", "ts", "v", "f")
 SPEC = JoinSpec(
@@ -29,7 +29,7 @@ SPEC = JoinSpec(
 )
 
 
-@given(cases(), st.integers(1, 4))
+@given(cases(announced=key_patterns()), st.integers(1, 4))
 def test_a_restored_driver_goes_on_as_if_nothing_had_happened(case: Case, every: int) -> None:
     journal, entries = Journal(), list[bytes]()
 

@@ -34,6 +34,7 @@ class RangeEnding:
 
     patterns: tuple[Pattern, ...]
     ts: int
+    announced: bool
 
 
 @dataclass
@@ -171,11 +172,17 @@ def _punctuations(
     promises: list[Punctuation] = []
     for endings in batch.endings:
         codes, valid = codec.encode(endings.keys.columns)
-        built.add(to_microseconds(endings.ts, stream.time)[valid], codes[valid], lay.END_VALUE)
-    for punctuation in sorted(batch.punctuations, key=lambda each: repr(_key_patterns(stream, each))):
+        kind = lay.END_VALUE if endings.in_band else lay.ANNOUNCE_VALUE
+        built.add(to_microseconds(endings.ts, stream.time)[valid], codes[valid], kind)
+    for punctuation in sorted(batch.punctuations, key=lambda each: _content(stream, each)):
         code, kind = _meaning(stream, punctuation, codec, ranges, promises)
         built.add(np.full(code.size, punctuation.ts, np.int64), code, kind)
     return built, ranges, promises
+
+
+def _content(stream: StreamSpec, punctuation: Punctuation) -> tuple[bool, str]:
+    """What punctuations of one time and kind are ordered by; announced ones come last."""
+    return not punctuation.in_band, repr(_key_patterns(stream, punctuation))
 
 
 def _key_patterns(stream: StreamSpec, punctuation: Punctuation) -> tuple[Pattern, ...]:
@@ -195,9 +202,9 @@ def _meaning(
     if kind is Kind.VALUES:
         values = named_values(punctuation.patterns, stream.columns, stream.key)
         codes, _ = codec.encode(key_columns(values, codec.types))
-        return codes, lay.END_VALUE
+        return codes, lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE
     if kind is Kind.RANGE:
-        ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts))
+        ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts, not punctuation.in_band))
         return np.array([len(ranges) - 1]), lay.END_RANGE
     if kind is Kind.END:
         return np.array([lay.NEVER]), lay.END_STREAM

@@ -259,7 +259,7 @@ def _said(driver: JoinDriver) -> dict[str, Any]:
     """Ranges and promises as text."""
     key_types = driver.codec.types
     ranges = {
-        name: [[print_patterns(known.patterns, key_types), known.ts, known.order, known.touched] for known in kept]
+        name: [[print_patterns(k.patterns, key_types), k.ts, k.order, k.touched, k.announced] for k in kept]
         for name, kept in driver.ranges.named_lists().items()
     }
     promises = [[_promise(each, driver.schemas[side]) for each in driver.promises[side]] for side in Side]
@@ -276,7 +276,7 @@ def _promise(promise: Promise, schema: pa.Schema) -> list[Any]:
     """With the names of the columns that it restricts: the stream may gain others."""
     said = {n: p for n, p in zip(promise.columns, promise.patterns, strict=True) if not isinstance(p, Wildcard)}
     text = print_patterns(list(said.values()), [schema.field(name).type for name in said])
-    return [list(said), text, promise.ts, promise.order, promise.touched]
+    return [list(said), text, promise.ts, promise.order, promise.touched, promise.announced]
 
 
 # The way back

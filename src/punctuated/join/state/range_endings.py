@@ -32,6 +32,12 @@ class Known:
     ts: int
     order: int  # of arrival
     touched: int
+    announced: bool = False  # apart from the stream: in effect only beyond `ts`
+
+    @property
+    def effect_ts(self) -> int:
+        """The watermark from which it is in effect."""
+        return self.ts + self.announced
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class RangeEndings:
     def promises(self, side: Side, columns: tuple[str, ...]) -> list[Promise]:
         """What the stream has promised by ranges, for the check of its tuples."""
         known = [*self.pending[side], *self.in_effect[side]]
-        return [Promise(columns, each.patterns, each.ts) for each in known]
+        return [Promise(columns, each.patterns, each.ts, announced=each.announced) for each in known]
 
     def meet(self, side: Side, ending: RangeEnding, state: JoinState) -> list[OutputRange]:
         """A range ending has arrived: it takes effect now or waits."""
@@ -66,8 +72,9 @@ class RangeEndings:
             return []
         common = state.common
         common["timers"] += 1
-        known = Known(ending.patterns, ending.ts, int(common[0]["timers"]), int(common[0]["seq"]))
-        if state.sides["watermark"][side] >= ending.ts:
+        order, touched = int(common[0]["timers"]), int(common[0]["seq"])
+        known = Known(ending.patterns, ending.ts, order, touched, ending.announced)
+        if state.sides["watermark"][side] >= known.effect_ts:
             return self._take_effect(side, known, state)
         self.pending[side].append(known)
         self._announce(side, state)
@@ -77,7 +84,7 @@ class RangeEndings:
         """Put the first pending range ending that is due into effect; left before right."""
         for side in Side:
             if state.sides["range_time"][side] <= state.sides["watermark"][side]:
-                first = min(self.pending[side], key=lambda each: (each.ts, each.order))
+                first = min(self.pending[side], key=lambda each: (each.effect_ts, each.order))
                 self.pending[side].remove(first)
                 self._announce(side, state)
                 return self._take_effect(side, first, state)
@@ -85,7 +92,7 @@ class RangeEndings:
 
     def _announce(self, side: Side, state: JoinState) -> None:
         """Tell the loop when to come back."""
-        time, order = min(((each.ts, each.order) for each in self.pending[side]), default=(lay.NOT_SET, 0))
+        time, order = min(((each.effect_ts, each.order) for each in self.pending[side]), default=(lay.NOT_SET, 0))
         state.sides["range_time"][side] = time
         state.sides["range_order"][side] = order
         state.common["due"] = lay.NEVER  # it is looked at when time goes on
