@@ -12,7 +12,7 @@ from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType
-from punctuated.testing.checks import Observed, extent
+from punctuated.testing.checks import COUNTED, Observed, extent
 from punctuated.testing.strategies import Batch
 from punctuated.testing.tables import as_batch, stream_schema
 
@@ -55,6 +55,8 @@ def observe(driver: JoinDriver, batch: BatchResult) -> Observed:
     spec = driver.spec
     left, right = driver.state.sides["live"].tolist()
     seen = Observed(stored=(left, right), forgotten=driver.memory.forgotten)
+    for name in COUNTED:
+        setattr(seen, name, int(driver.state.common[name][0]))
     for table, times in zip(batch.results, batch.result_ts, strict=True):
         for row, ts in zip(table.to_pylist(), times.tolist(), strict=True):
             _count_row(seen, spec, row, ts)
@@ -78,7 +80,7 @@ def _count_row(seen: Observed, spec: JoinSpec, row: dict[str, object], ts: int) 
     if one_sided:
         right = None
     if spec.how is JoinType.SEMI or (left is not None and right is not None):
-        seen.results[left, right] += 1
+        seen.results[left, right, ts] += 1
     else:
         seen.unmatched[left is not None, left if left is not None else right, ts] += 1
 

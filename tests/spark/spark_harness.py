@@ -34,7 +34,7 @@ from punctuated.spark.pack import BATCH_US, PACKED, Pack
 from punctuated.spark.query import METRICS, Grouping, Query, View
 from punctuated.spark.step import JoinStep
 from punctuated.testing import reference
-from punctuated.testing.checks import Observed, extent
+from punctuated.testing.checks import COUNTED, Observed, extent
 from punctuated.testing.strategies import Batch, Case, Object
 from punctuated.testing.tables import stream_schema
 
@@ -252,6 +252,8 @@ def observe(spec: JoinSpec, rows: Iterable[dict[str, Any]], metrics: Metrics | N
     if metrics is not None:
         seen.stored = metrics.total("state_left"), metrics.total("state_right")
         seen.forgotten = metrics.total("punctuations_forgotten")
+        for name in COUNTED:
+            setattr(seen, name, metrics.total(name))
     return seen
 
 
@@ -260,7 +262,7 @@ def _count_result(seen: Observed, spec: JoinSpec, row: dict[str, Any]) -> None:
     left = _tuple(spec.left, row, "" if one_sided else "_left")
     right = None if one_sided else _tuple(spec.right, row, "_right")
     if spec.how is JoinType.SEMI or (left is not None and right is not None):
-        seen.results[left, right] += 1
+        seen.results[left, right, row["_ts"]] += 1
     else:
         seen.unmatched[left is not None, left if left is not None else right, row["_ts"]] += 1
 

@@ -217,6 +217,33 @@ class TestOutputPunctuations:
         output = Reference(own_state).process([row(7, 0), ended(7, 2), ended(8, 2)], [])
         assert output.punctuations == [OutputPunctuation((8,), 2, "own-state")]
 
+    @pytest.mark.parametrize("how", [JoinType.SEMI, JoinType.ANTI])
+    def test_own_state_that_a_match_has_emptied(self, how: JoinType) -> None:
+        # A  7@0 7@1 <7>@2
+        # B                7@5
+        own_state = spec(how=how, algorithm=choose_algorithm("pjoin", "own-state"))
+        output = Reference(own_state).process([row(7, 0), row(7, 1), ended(7, 2)], [row(7, 5)])
+        assert output.punctuations == [OutputPunctuation((7,), 5, "own-state")]
+        assert output.stored == (0, 0)
+        assert output.discarded == 1
+
+    @pytest.mark.parametrize("per_key", [False, True])
+    def test_own_state_that_a_count_window_has_emptied(self, per_key: bool) -> None:
+        # A       7@1 <7>@2 7@4      rows(1); 7@4 is accepted although it breaks the promise, and matches at once
+        # B  7@0                     window 4 to 9, not purged yet
+        own_state = spec(
+            {"window": CountWindow(1, per_key=per_key), "on_violation": OnViolation.ACCEPT},
+            {"window": TimeWindow(9, offset_us=4)},
+            how=JoinType.SEMI,
+            algorithm=choose_algorithm("pjoin", "own-state"),
+            purge_threshold=9,
+        )
+        join = Reference(own_state)
+        assert join.process([row(7, 1), ended(7, 2)], [row(7, 0)]).punctuations == []
+        output = join.process([row(7, 4)], [])
+        assert output.results == [(row(7, 4), None)]
+        assert output.punctuations == [OutputPunctuation((7,), 4, "own-state")]
+
     @pytest.mark.parametrize("name", ["wjoin", "shj"])
     def test_some_algorithms_do_not_listen(self, name: str) -> None:
         # A  7@0 <7>@2
@@ -342,6 +369,7 @@ class TestUnmatched:
         given_left, given_right = [row(1, 0), row(2, 0)], [row(1, 1), row(1, 2)]
         semi = reference.join(spec(how=JoinType.SEMI), [(given_left, given_right)])
         assert semi[0].results == [(row(1, 0), None)]
+        assert semi[0].result_ts == [1]  # the moment of the match
         assert semi[0].stored == (1, 2)
         anti = reference.join(spec(how=JoinType.ANTI), [(given_left, given_right)])
         assert anti[0].results == []
@@ -555,7 +583,7 @@ class TestRanges:
 
     def test_a_range_finishes_groups(self) -> None:
         outputs = [
-            BatchOutput(results=[(row(1, 0), row(1, 0)), (row(9, 0), row(9, 0))], watermark=0),
+            BatchOutput(results=[(row(1, 0), row(1, 0)), (row(9, 0), row(9, 0))], result_ts=[0, 0], watermark=0),
             BatchOutput(punctuations=[OutputPunctuation(None, 3, "both", (Range(0, 4),))], watermark=3),
         ]
         assert groups(spec(), outputs, ["k"], COUNT) == [[], [{"k": 1, "n": 1}]]

@@ -19,6 +19,7 @@ from punctuated.kernels.layout import (
     ANNOUNCE_VALUE,
     BROKE_PROMISE,
     BROKEN,
+    BY_OWN_STATE,
     DEAD,
     DONE,
     EFFECT,
@@ -47,7 +48,7 @@ from punctuated.kernels.layout import (
     State,
 )
 from punctuated.kernels.probe import consume_matches, find_first, probe_pairs
-from punctuated.kernels.propagate import awaits_output, propagate
+from punctuated.kernels.propagate import awaits_output, leave_own_state, propagate
 from punctuated.kernels.purge import emit_unmatched, ended_ts, purge_value
 from punctuated.kernels.time_list import append_node
 
@@ -112,7 +113,7 @@ def store(state: State, side: int, index: int, ts: int, row: int, matched: bool)
     if common.forgets_by_punctuation:
         value_over = value_over or state.values[index].flags & (EFFECT << (1 - side)) != 0
     settled = matched and side == 0 and common.match_mode == FIRST_MATCH
-    if value_over:
+    if value_over and not settled:
         common.discarded += 1
     if value_over or expired or (settled and not ours.rows):
         if ours.preserved and (common.filtered or not matched):
@@ -160,6 +161,8 @@ def process_tuple(state: State, side: int, ts: int, code: int, status: int, row:
         matched = status & NO_PROBE == 0 and meet(state, side, index, ts, row)
         if status & NO_STORE == 0:
             store(state, side, index, ts, row, matched)
+        if matched and side == 1 and state.common[0].match_mode == FIRST_MATCH and state.sides[0].alone == BY_OWN_STATE:
+            leave_own_state(state, 0, index, ts)
     if ours.rows:
         evict(state, side, index, ts)
     if ours.unique and index >= 0:

@@ -29,8 +29,15 @@ class Observed:
     rejected: Counter[Any] = field(default_factory=Counter)
     stored: tuple[int, int] = (0, 0)
     forgotten: int = 0
+    # Totals so far.
+    purged: int = 0
+    invalidated: int = 0
+    evicted: int = 0
+    discarded: int = 0
+    dropped: int = 0
 
 
+COUNTED = ("purged", "invalidated", "evicted", "discarded", "dropped")
 Operator = Callable[[JoinSpec, Sequence[Batch]], list[Observed]]
 
 
@@ -41,12 +48,16 @@ def expected(spec: JoinSpec, batches: Sequence[Batch], where: reference.Where | 
 
 def _observe(output: BatchOutput) -> Observed:
     return Observed(
-        results=Counter((left and left.values, right and right.values) for left, right in output.results),
+        results=Counter(
+            (left and left.values, right and right.values, ts)
+            for (left, right), ts in zip(output.results, output.result_ts, strict=True)
+        ),
         unmatched=Counter((each.side == LEFT, each.row.values, each.ts) for each in output.unmatched),
         punctuations=Counter((each.key, extent(each.patterns), each.ts, each.reason) for each in output.punctuations),
         rejected=Counter((each.side == LEFT, each.row.values, each.reason) for each in output.rejected),
         stored=output.stored,
         forgotten=output.forgotten,
+        **{name: getattr(output, name) for name in COUNTED},
     )
 
 
@@ -60,8 +71,8 @@ def extent(patterns: tuple[Pattern, ...] | None) -> tuple[Any, ...] | None:
 def check_equals_oracle(
     operator: Operator, spec: JoinSpec, batches: Sequence[Batch], where: reference.Where | None = None
 ) -> None:
-    """Batch by batch: results, unmatched rows, output punctuations, rejected tuples, and what is kept."""
+    """Batch by batch: results and unmatched rows with their times, output punctuations, rejected tuples, and the state."""
     for number, (seen, wanted) in enumerate(zip(operator(spec, batches), expected(spec, batches, where), strict=True)):
-        for name in ("results", "rejected", "unmatched", "punctuations", "stored", "forgotten"):
+        for name in ("results", "rejected", "unmatched", "punctuations", "stored", "forgotten", *COUNTED):
             mine, theirs = getattr(seen, name), getattr(wanted, name)
             assert mine == theirs, f"batch {number}, {name}: got {mine}, the oracle has {theirs}"

@@ -99,6 +99,7 @@ class Reference:
             forgotten=self.out.forgotten,
             purged=self.out.purged,
             invalidated=self.out.invalidated,
+            evicted=self.out.evicted,
             discarded=self.out.discarded,
             dropped=self.out.dropped,
         )
@@ -286,6 +287,8 @@ class Reference:
             else:
                 self._probe(ours, new)
                 self._store(ours, new)
+                if self._settles_left and ours.side is RIGHT:
+                    self._may_be_punctuated(new.key, last_gone=self._other(ours), gone_at=ts)
         self._evict(ours, new)
         if ours.spec.unique and not new.has_null:
             self._end_value(ours, new.key, ts, at_once=True)
@@ -329,20 +332,30 @@ class Reference:
             return ours.admits(kept.ts - new.ts)
         return ours.admits(0) and other.admits(0)
 
+    @property
+    def _settles_left(self) -> bool:
+        """Whether a left tuple is done with after its first match."""
+        return self.spec.how in (JoinType.SEMI, JoinType.ANTI)
+
     def _match(self, left: Accepted, right: Accepted) -> None:
+        ts = max(left.ts, right.ts)
         if self.spec.how is JoinType.SEMI and not left.matched:
-            self.out.results.append((left.row, None))
-        if self.spec.how not in (JoinType.SEMI, JoinType.ANTI):
-            self.out.results.append((left.row, right.row))
-        else:
+            self._result(left.row, None, ts)
+        if self._settles_left:
             self.streams[LEFT].forget(left)
+        else:
+            self._result(left.row, right.row, ts)
         left.matched = right.matched = True
+
+    def _result(self, left: Row, right: Row | None, ts: int) -> None:
+        self.out.results.append((left, right))
+        self.out.result_ts.append(ts)
 
     def _store(self, ours: Stream, new: Accepted) -> None:
         other = self._other(ours)
         proofs = self._proofs(ours, new)
         new.has_place = not proofs
-        if new.matched and ours.side is LEFT and self.spec.how in (JoinType.SEMI, JoinType.ANTI):
+        if new.matched and ours.side is LEFT and self._settles_left:
             return
         if not proofs:
             ours.stored.append(new)
@@ -362,11 +375,12 @@ class Reference:
             return
         evicted = queue[-window.n - 1]
         if evicted in ours.stored:
+            self.out.evicted += 1
             ours.forget(evicted)
             self._unmatched(ours, evicted, new.ts)
         if evicted.has_place:
             evicted.has_place = False
-            self._may_be_punctuated(evicted.key, last_gone=ours)
+            self._may_be_punctuated(evicted.key, last_gone=ours, gone_at=new.ts)
 
     # Forgetting
 
@@ -544,14 +558,22 @@ class Reference:
         named = key in self.values and self.values[key].punctuated
         return named or any(matches_all(each.patterns, key) for each in self.output_ranges)
 
-    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None, last_gone: Stream | None = None) -> None:
+    def _may_be_punctuated(
+        self,
+        key: Key,
+        ended_by: Stream | None = None,
+        last_gone: Stream | None = None,
+        gone_at: int | None = None,
+    ) -> None:
         """Applies the rules in their order.
 
-        Either an ending of `ended_by` has just taken effect, or the last tuple of `last_gone` may just have gone.
+        Either an ending of `ended_by` has just taken effect, or the last tuple of `last_gone` may just have gone: by
+        its window, or at `gone_at`, the time of a tuple that has matched or evicted it.
         """
         if key not in self.values or self.values[key].punctuated:
             return
-        rule = self._regular(key) or self._early(key, ended_by, last_gone) or self._own_state(key, ended_by)
+        early = self._early(key, ended_by, last_gone)
+        rule = self._regular(key) or early or self._own_state(key, ended_by or last_gone, gone_at)
         if rule is not None:
             ts, reason = rule
             self._purge_both(key)
@@ -604,14 +626,16 @@ class Reference:
             return -math.inf if just_ended else max(last, ours.accepted[-1].ts)
         return None
 
-    def _own_state(self, key: Key, ours: Stream | None) -> tuple[int, str] | None:
-        """PJ-09: one stream has ended it and stores no tuple of it."""
+    def _own_state(self, key: Key, ours: Stream | None, gone_at: int | None) -> tuple[int, str] | None:
+        """PJ-09: one stream has ended it and stores no tuple of it, since its effect or since one at `gone_at`."""
         if self.spec.algorithm.propagation is not Propagation.OWN_STATE or ours is None:
             return None
-        p_ts = self._ended_with_effect(ours, key)
-        if p_ts is None or self._preserves(self._other(ours)) or any(kept.key == key for kept in ours.stored):
+        ending = self.values[key].endings.get(ours.side)
+        if ending is None or not ending.in_effect or self._preserves(self._other(ours)):
             return None
-        return p_ts, "own-state"
+        if any(kept.key == key for kept in ours.stored):
+            return None
+        return ending.ts if gone_at is None else max(ending.ts, gone_at), "own-state"
 
 
 def join(

@@ -50,9 +50,14 @@ class Rejected:
 
 @dataclass
 class BatchOutput:
-    """What one batch brings. A semi join gives (left, None) at the first match; counters are totals so far."""
+    """What one batch brings; counters are totals so far.
+
+    `result_ts` has the time of each result, the later one of both tuples. A semi join gives (left, None) at the first
+    match, and that time all the same.
+    """
 
     results: list[tuple[Row | None, Row | None]] = field(default_factory=list)
+    result_ts: list[int] = field(default_factory=list)
     unmatched: list[Unmatched] = field(default_factory=list)
     punctuations: list[OutputPunctuation] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
@@ -61,6 +66,7 @@ class BatchOutput:
     forgotten: int = 0  # entries of the memory of punctuations
     purged: int = 0
     invalidated: int = 0
+    evicted: int = 0
     discarded: int = 0  # on the fly
     dropped: int = 0  # unprocessed, after an early output punctuation
 

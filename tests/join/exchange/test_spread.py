@@ -16,7 +16,7 @@ from punctuated.model.bucket import BucketPlace
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow
-from punctuated.testing.checks import Observed, check_equals_oracle
+from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases, key_patterns
 from punctuated.testing.tables import as_batch, stream_schema
 
@@ -39,7 +39,7 @@ def _share(spec: JoinSpec, shares: list[list[StreamBatch]], bucket: int) -> tupl
 def _sum(parts: list[Observed]) -> Observed:
     total = Observed()
     for part in parts:
-        for name in ("results", "unmatched", "punctuations", "rejected"):
+        for name in ("results", "unmatched", "punctuations", "rejected", *COUNTED):
             setattr(total, name, getattr(total, name) + getattr(part, name))
         total.stored = total.stored[0] + part.stored[0], total.stored[1] + part.stored[1]
     return total
