@@ -46,7 +46,7 @@ Saved = list[tuple[int, tuple[Any, ...] | None, dict[Any, Any]]]  # bucket id, h
 
 
 def is_spreadable(case: Case) -> bool:
-    """A window over the last tuples of a whole stream, and a count of endings of all values, need one bucket."""
+    """A window over the last tuples of a whole stream needs one bucket, and so does a count of endings to be exact."""
     windows = [stream.window for stream in case.spec.streams]
     whole = any(isinstance(window, CountWindow) and not window.per_key for window in windows)
     return not whole and case.spec.purge_threshold == 1

@@ -635,6 +635,8 @@ def test_every_aggregate() -> None:
 
 # Laws
 
+MORE = settings(max_examples=2 * settings().max_examples)
+
 
 def gather(outputs: Sequence[BatchOutput], part: Callable[[BatchOutput], Iterable[Hashable]]) -> Counter[Hashable]:
     return Counter(each for output in outputs for each in part(output))
@@ -664,7 +666,7 @@ def run(case: HonestCase, at: Sequence[int]) -> list[BatchOutput]:
     return reference.join(case.spec, case.cut(at))
 
 
-@settings(max_examples=150, deadline=None)
+@MORE
 @given(cases())
 def test_nothing_is_stored_after_the_end(case: Case) -> None:
     outputs = reference.join(case.spec, case.batches)
@@ -672,7 +674,7 @@ def test_nothing_is_stored_after_the_end(case: Case) -> None:
     assert outputs[-1].watermark == math.inf
 
 
-@settings(max_examples=150, deadline=None)
+@MORE
 @given(cases(policies=(OnViolation.REJECT,)))
 def test_no_result_follows_its_punctuation(case: Case) -> None:
     unbounded = replace(case.spec, max_punctuations=1000)
@@ -686,7 +688,7 @@ def test_no_result_follows_its_punctuation(case: Case) -> None:
         over |= set(said)
 
 
-@settings(max_examples=200, deadline=None)
+@MORE
 @given(honest_cases(), cuts(), cuts())
 def test_honest_results_do_not_depend_on_cuts_or_punctuations(case: HonestCase, one: list[int], two: list[int]) -> None:
     silent = case.without_punctuations()
@@ -697,7 +699,6 @@ def test_honest_results_do_not_depend_on_cuts_or_punctuations(case: HonestCase, 
         assert first == second == third
 
 
-@settings(max_examples=100, deadline=None)
 @given(honest_cases(small_memory=True), cuts())
 def test_forgetting_punctuations_does_not_change_honest_results(case: HonestCase, at: list[int]) -> None:
     forgetful, silent = run(case, at), run(case.without_punctuations(), at)
@@ -705,19 +706,17 @@ def test_forgetting_punctuations_does_not_change_honest_results(case: HonestCase
     assert gather(forgetful, unmatched_rows) == gather(silent, unmatched_rows)
 
 
-@settings(max_examples=150, deadline=None)
+@MORE
 @given(honest_cases(disorder=False, with_future=False), cuts(), cuts())
 def test_honest_punctuations_in_order_do_not_depend_on_cuts(case: HonestCase, one: list[int], two: list[int]) -> None:
     assert gather(run(case, one), punctuations) == gather(run(case, two), punctuations)
 
 
-@settings(max_examples=100, deadline=None)
 @given(honest_cases(disorder=False, with_ranges=False, with_ends=False), cuts(), cuts())
 def test_honest_endings_in_the_future_do_not_depend_on_cuts(case: HonestCase, one: list[int], two: list[int]) -> None:
     assert gather(run(case, one), punctuations) == gather(run(case, two), punctuations)
 
 
-@settings(max_examples=100, deadline=None)
 @given(honest_cases(with_ranges=False, with_ends=False), cuts(), cuts())
 def test_honest_punctuated_values_do_not_depend_on_cuts(case: HonestCase, one: list[int], two: list[int]) -> None:
     """With disorder it is open which of two rules speaks first, and so the time and the reason are."""

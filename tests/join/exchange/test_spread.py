@@ -1,6 +1,7 @@
 """A join spread over buckets equals the oracle for the whole."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +15,9 @@ from punctuated.join.exchange.spread import bucket_numbers, spread
 from punctuated.model.batch import StreamBatch
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.side import Side
-from punctuated.model.spec import JoinSpec
+from punctuated.model.spec import JoinSpec, OnViolation
 from punctuated.model.window import CountWindow
-from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
+from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
 from punctuated.testing.strategies import Batch, Case, cases, key_patterns
 from punctuated.testing.tables import as_batch, stream_schema
 
@@ -46,7 +47,7 @@ def _sum(parts: list[Observed]) -> Observed:
 
 
 def is_spreadable(case: Case) -> bool:
-    """A window over the last tuples of a whole stream, and a count of endings of all values, need one bucket."""
+    """A window over the last tuples of a whole stream needs one bucket, and so does a count of endings to be exact."""
     windows = [stream.window for stream in case.spec.streams]
     whole = any(isinstance(window, CountWindow) and not window.per_key for window in windows)
     return not whole and case.spec.purge_threshold == 1
@@ -55,6 +56,16 @@ def is_spreadable(case: Case) -> bool:
 @given(cases(announced=key_patterns()).filter(is_spreadable), st.integers(1, 5))
 def test_buckets_together_equal_the_oracle(case: Case, n_buckets: int) -> None:
     check_equals_oracle(lambda spec, batches: run_in_buckets(spec, batches, n_buckets), case.spec, case.batches)
+
+
+@given(cases(policies=[OnViolation.REJECT]).filter(is_spreadable), st.integers(2, 4), st.integers(1, 5))
+def test_buckets_that_purge_lazily_equal_the_oracle(case: Case, threshold: int, n_buckets: int) -> None:
+    """Each bucket counts the endings of its own values."""
+    check_equals_oracle_whenever_it_purges(
+        lambda spec, batches: run_in_buckets(spec, batches, n_buckets),
+        replace(case.spec, purge_threshold=threshold),
+        case.batches,
+    )
 
 
 @pytest.mark.parametrize(
