@@ -10,7 +10,7 @@ from punctuated.join.output.collector import BatchResult, Where
 from punctuated.join.tactics.range_predicate import RangePredicate
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern_text import parse_punctuation
-from punctuated.model.side import Side
+from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.testing.checks import COUNTED, Observed, extent
 from punctuated.testing.strategies import Batch
@@ -25,12 +25,13 @@ def new_driver(
     hash_bits: int = 64,
     place: BucketPlace = ONLY_BUCKET,
     ranged: RangePredicate | None = None,
+    schemas: tuple[pa.Schema, pa.Schema] | None = None,
 ) -> JoinDriver:
-    schemas = stream_schema(spec.left), stream_schema(spec.right)
+    schemas = schemas or (stream_schema(spec.left), stream_schema(spec.right))
     return JoinDriver(
         spec,
         schemas,
-        [pa.int64()] * len(spec.left.key),
+        [schemas[LEFT].field(name).type for name in spec.left.key],
         where=where,
         ranged=ranged,
         with_times=True,
@@ -62,7 +63,7 @@ def observe(driver: JoinDriver, batch: BatchResult) -> Observed:
             _count_row(seen, spec, row, ts)
     for table in batch.punctuations:
         for row in table.to_pylist():
-            patterns = parse_punctuation(row["pattern"], [pa.int64()])
+            patterns = parse_punctuation(row["pattern"], driver.codec.types)
             key, covered = (None, extent(patterns)) if row["k"] is None else ((row["k"],), None)
             seen.punctuations[key, covered, row["ts"], row["reason"]] += 1
     for table in batch.rejected:
