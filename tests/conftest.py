@@ -1,4 +1,5 @@
-"""Hypothesis: the same moderate number of examples every time; HYPOTHESIS_PROFILE=thorough for a long, random run.
+"""Hypothesis: the same moderate number of examples every time; HYPOTHESIS_PROFILE=ten, or thorough, for a random run of
+ten times as many, or of fifty.
 
 One local Spark session per test process, for those who ask for it.
 """
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 checks = list(HealthCheck)
 settings.register_profile("default", max_examples=100, deadline=None, derandomize=True, suppress_health_check=checks)
+settings.register_profile("ten", max_examples=1_000, deadline=None, suppress_health_check=checks)
 settings.register_profile("thorough", max_examples=5_000, deadline=None, suppress_health_check=checks)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

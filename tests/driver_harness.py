@@ -13,26 +13,33 @@ from punctuated.join.setup import ONLY_BUCKET
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.predicate import Expression
-from punctuated.model.side import Side
+from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType
-from punctuated.testing.checks import Observed, extent
+from punctuated.testing.checks import COUNTED, Observed, extent
 from punctuated.testing.strategies import Batch
 from punctuated.testing.tables import as_batch, stream_schema
 
 Continue = Callable[[JoinDriver], JoinDriver]
 
 
-def bound_join(spec: JoinSpec, where: Expression | None = None, n_buckets: int = 1) -> BoundJoin:
+def bound_join(
+    spec: JoinSpec, where: Expression | None = None, n_buckets: int = 1, schemas: Sequence[pa.Schema] | None = None
+) -> BoundJoin:
     """What `pt.join` would bind for the strategies' streams."""
-    types = (pa.int64(),) * len(spec.left.key)
-    inputs = tuple(Reader(stream, None, stream_schema(stream), types) for stream in spec.streams)
-    return BoundJoin(spec, inputs, where, n_buckets)
+    schemas = schemas or [stream_schema(stream) for stream in spec.streams]
+    types = tuple(schemas[LEFT].field(name).type for name in spec.left.key)
+    inputs = (Reader(stream, None, schema, types) for stream, schema in zip(spec.streams, schemas, strict=True))
+    return BoundJoin(spec, tuple(inputs), where, n_buckets)
 
 
 def new_driver(
-    spec: JoinSpec, where: Expression | None = None, hash_bits: int = 64, place: BucketPlace = ONLY_BUCKET
+    spec: JoinSpec,
+    where: Expression | None = None,
+    hash_bits: int = 64,
+    place: BucketPlace = ONLY_BUCKET,
+    schemas: Sequence[pa.Schema] | None = None,
 ) -> JoinDriver:
-    return bound_join(spec, where, place.n).driver(place.number, timed=True, hash_bits=hash_bits)
+    return bound_join(spec, where, place.n, schemas).driver(place.number, timed=True, hash_bits=hash_bits)
 
 
 def run(
@@ -51,12 +58,14 @@ def observe(driver: JoinDriver, batch: BatchResult) -> Observed:
     spec = driver.spec
     left, right = driver.state.sides["live"].tolist()
     seen = Observed(stored=(left, right), forgotten=driver.forgotten)
+    for name in COUNTED:
+        setattr(seen, name, int(driver.state.common[name][0]))
     for table, times in zip(batch.results, batch.result_ts, strict=True):
         for row, ts in zip(table.to_pylist(), times.tolist(), strict=True):
             _count_row(seen, spec, row, ts)
     for table in batch.punctuations:
         for row in table.to_pylist():
-            patterns = parse_punctuation(row["pattern"], [pa.int64()])
+            patterns = parse_punctuation(row["pattern"], driver.codec.types)
             key, covered = (None, extent(patterns)) if row["k"] is None else ((row["k"],), None)
             seen.punctuations[key, covered, row["ts"], row["reason"]] += 1
     for table in batch.rejected:
@@ -74,7 +83,7 @@ def _count_row(seen: Observed, spec: JoinSpec, row: dict[str, object], ts: int) 
     if one_sided:
         right = None
     if spec.how is JoinType.SEMI or (left is not None and right is not None):
-        seen.results[left, right] += 1
+        seen.results[left, right, ts] += 1
     else:
         seen.unmatched[left is not None, left if left is not None else right, ts] += 1
 

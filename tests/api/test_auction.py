@@ -102,6 +102,23 @@ def test_the_printed_rows_give_no_result() -> None:
     assert set(joined.punctuations["reason"].to_pylist()) == {"early"}
 
 
+@pytest.mark.parametrize("cuts", [[3], [2, 1], [1, 1, 1]])
+def test_a_bid_at_the_very_end_of_its_auction_counts(cuts: list[int]) -> None:
+    """However the bids are cut into batches.
+
+    A   1@0, announced to end at 10
+    B   . 1@5 1@10 | 1@10
+    """
+    ends = pa.table({"item_id": [1], "at": [10 * HOUR]})
+    placed = pa.table({"item_id": [1] * 3, "bid_at": [5 * HOUR, 10 * HOUR, 10 * HOUR], "price": [1, 2, 3]})
+    starts = [sum(cuts[:number]) for number in range(len(cuts))]
+    parts = [placed.slice(start, n) for start, n in zip(starts, cuts, strict=True)]
+    said = pt.endings(ends, key="item_id", time="at")
+    joined = pt.join(auctions([(1, 0)]), pt.stream(parts, name="B", key="item_id", time="bid_at", punctuations=said))
+    assert joined.group_by("item_id").agg(n=pt.count()).to_pylist() == [{"item_id": 1, "n": 3}]
+    assert joined.rejected.num_rows == 0
+
+
 @pytest.mark.parametrize("algorithm", ["auto", "pwjoin", "wjoin", "pjoin", "shj"])
 @pytest.mark.filterwarnings("ignore::punctuated.UnboundedStateWarning")
 def test_every_algorithm_gives_the_same_auctions(algorithm: str) -> None:

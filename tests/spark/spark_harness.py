@@ -36,7 +36,7 @@ from punctuated.spark.pack import BATCH_US, PACKED, Pack
 from punctuated.spark.query import Query
 from punctuated.spark.step import JoinStep
 from punctuated.testing import reference
-from punctuated.testing.checks import Observed, extent
+from punctuated.testing.checks import COUNTED, Observed, extent
 from punctuated.testing.strategies import Batch, Case, Object
 from punctuated.testing.tables import stream_schema
 
@@ -48,7 +48,7 @@ Saved = list[tuple[int, tuple[Any, ...] | None, dict[Any, Any]]]  # bucket id, h
 
 
 def is_spreadable(case: Case) -> bool:
-    """A window over the last tuples of a whole stream, and a count of endings of all values, need one bucket."""
+    """A window over the last tuples of a whole stream needs one bucket, and so does a count of endings to be exact."""
     windows = [stream.window for stream in case.spec.streams]
     whole = any(isinstance(window, CountWindow) and not window.per_key for window in windows)
     return not whole and case.spec.purge_threshold == 1
@@ -254,6 +254,8 @@ def observe(spec: JoinSpec, rows: Iterable[dict[str, Any]], metrics: Metrics | N
     if metrics is not None:
         seen.stored = metrics.total("state_left"), metrics.total("state_right")
         seen.forgotten = metrics.total("punctuations_forgotten")
+        for name in COUNTED:
+            setattr(seen, name, metrics.total(name))
     return seen
 
 
@@ -262,7 +264,7 @@ def _count_result(seen: Observed, spec: JoinSpec, row: dict[str, Any]) -> None:
     left = _tuple(spec.left, row, "" if one_sided else "_left")
     right = None if one_sided else _tuple(spec.right, row, "_right")
     if spec.how is JoinType.SEMI or (left is not None and right is not None):
-        seen.results[left, right] += 1
+        seen.results[left, right, row["_ts"]] += 1
     else:
         seen.unmatched[left is not None, left if left is not None else right, row["_ts"]] += 1
 

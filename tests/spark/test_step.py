@@ -28,7 +28,7 @@ from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
 from punctuated.spark import bucket_state
@@ -38,7 +38,7 @@ from punctuated.spark.names import METRICS
 from punctuated.spark.pack import Pack
 from punctuated.spark.query import Query
 from punctuated.testing import reference
-from punctuated.testing.checks import Observed, check_equals_oracle
+from punctuated.testing.checks import Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import (
     Metrics,
@@ -162,6 +162,20 @@ def test_a_cache_of_many_buckets_costs_little() -> None:
     for number in range(500):
         kept.put(("query", number), "token", sized(1))
     assert Sized.n_asked < 2_000
+
+
+@FEWER
+@given(cases(policies=[OnViolation.REJECT]).filter(is_spreadable), st.integers(2, 4), BUCKETS, RANDOMS)
+def test_steps_that_purge_lazily_equal_the_oracle(case: Case, threshold: int, n: int, random: Random) -> None:
+    def run(steps: Steps, batch: Batch, random: Random) -> Output:
+        if random.random() < 0.5:
+            clear_cache()
+        return steps.run(pack_batch(steps.query, batch, random))
+
+    def operator(spec: JoinSpec, batches: Sequence[Batch]) -> list[Observed]:
+        return run_steps(spec, batches, n, random, run)
+
+    check_equals_oracle_whenever_it_purges(operator, replace(case.spec, purge_threshold=threshold), case.batches)
 
 
 # Attempts

@@ -217,6 +217,33 @@ class TestOutputPunctuations:
         output = Reference(own_state).process([row(7, 0), ended(7, 2), ended(8, 2)], [])
         assert output.punctuations == [OutputPunctuation((8,), 2, "own-state")]
 
+    @pytest.mark.parametrize("how", [JoinType.SEMI, JoinType.ANTI])
+    def test_own_state_that_a_match_has_emptied(self, how: JoinType) -> None:
+        # A  7@0 7@1 <7>@2
+        # B                7@5
+        own_state = spec(how=how, algorithm=choose_algorithm("pjoin", "own-state"))
+        output = Reference(own_state).process([row(7, 0), row(7, 1), ended(7, 2)], [row(7, 5)])
+        assert output.punctuations == [OutputPunctuation((7,), 5, "own-state")]
+        assert output.stored == (0, 0)
+        assert output.discarded == 1
+
+    @pytest.mark.parametrize("per_key", [False, True])
+    def test_own_state_that_a_count_window_has_emptied(self, per_key: bool) -> None:
+        # A       7@1 <7>@2 7@4      rows(1); 7@4 is accepted although it breaks the promise, and matches at once
+        # B  7@0                     window 4 to 9, not purged yet
+        own_state = spec(
+            {"window": CountWindow(1, per_key=per_key), "on_violation": OnViolation.ACCEPT},
+            {"window": TimeWindow(9, offset_us=4)},
+            how=JoinType.SEMI,
+            algorithm=choose_algorithm("pjoin", "own-state"),
+            purge_threshold=9,
+        )
+        join = Reference(own_state)
+        assert join.process([row(7, 1), ended(7, 2)], [row(7, 0)]).punctuations == []
+        output = join.process([row(7, 4)], [])
+        assert output.results == [(row(7, 4), None)]
+        assert output.punctuations == [OutputPunctuation((7,), 4, "own-state")]
+
     @pytest.mark.parametrize("name", ["wjoin", "shj"])
     def test_some_algorithms_do_not_listen(self, name: str) -> None:
         # A  7@0 <7>@2
@@ -342,6 +369,7 @@ class TestUnmatched:
         given_left, given_right = [row(1, 0), row(2, 0)], [row(1, 1), row(1, 2)]
         semi = reference.join(spec(how=JoinType.SEMI), [(given_left, given_right)])
         assert semi[0].results == [(row(1, 0), None)]
+        assert semi[0].result_ts == [1]  # the moment of the match
         assert semi[0].stored == (1, 2)
         anti = reference.join(spec(how=JoinType.ANTI), [(given_left, given_right)])
         assert anti[0].results == []
@@ -385,6 +413,48 @@ class TestPunctuations:
         assert output.rejected == [Rejected(LEFT, row(7, 3), "promise")]
         assert output.punctuations == [early(7, 3)]
 
+    @pytest.mark.parametrize("cut", [False, True])
+    def test_a_late_tuple_finds_its_cluster_open(self, cut: bool) -> None:
+        # A  7@0 8@5 | 7@3           lateness 3
+        # B  7@0     |
+        join = Reference(spec({"clustered": True, "lateness_us": 3}))
+        batches = [[row(7, 0), row(8, 5)], [row(7, 3)]]
+        batches = batches if cut else [batches[0] + batches[1]]
+        outputs = [join.process(batch, [row(7, 0)] if batch is batches[0] else []) for batch in batches]
+        assert gather(outputs, results) == Counter([(row(7, 0), row(7, 0)), (row(7, 3), row(7, 0))])
+        assert join.process([row(9, 8)], []).purged == 1  # 8@5 ends 7 once the watermark is there
+        assert join.process([row(7, 8)], []).rejected == [Rejected(LEFT, row(7, 8), "promise")]
+
+    def test_a_late_tuple_ends_at_the_next_value_that_is_known(self) -> None:
+        # A  9@8 | 7@4 | 8@9 | 8@11      lateness 5 : 7 is over at 8, which takes effect at 13
+        join = Reference(spec({"clustered": True, "lateness_us": 5}))
+        join.process([row(9, 8)], [])
+        join.process([row(7, 4)], [row(7, 4)])
+        assert join.process([row(8, 9)], []).rejected == []
+        assert join.process([row(7, 9)], []).rejected == [Rejected(LEFT, row(7, 9), "promise")]
+        assert join.process([row(8, 12)], []).purged == 0
+        assert join.process([row(8, 13)], []).purged == 1
+
+    def test_a_rejected_tuple_does_not_end_its_own_cluster(self) -> None:
+        # A  7@1 <ts<=9>@2 | 7@5 | 7@11 8@12
+        join = Reference(spec({"clustered": True}))
+        join.process([row(7, 1), until(9, 2)], [])
+        assert join.process([row(7, 5)], []).rejected == [Rejected(LEFT, row(7, 5), "late")]
+        assert join.process([row(7, 11), row(8, 12)], [row(7, 12)]).rejected == []
+
+    def test_a_tuple_that_is_too_far_ahead_ends_no_cluster(self) -> None:
+        # A  7@0 8@99 7@3            max_ahead 5
+        join = Reference(spec({"clustered": True, "max_ahead_us": 5}))
+        output = join.process([row(7, 0), row(8, 99), row(7, 3)], [])
+        assert output.rejected == [Rejected(LEFT, row(8, 99), "ahead")]
+        assert join.process([row(7, 8)], []).rejected == []
+
+    def test_a_null_key_ends_a_cluster(self) -> None:
+        # A  7@0 -@2 | 7@3
+        join = Reference(spec({"clustered": True}))
+        join.process([row(7, 0), row(None, 2)], [])
+        assert join.process([row(7, 3)], []).rejected == [Rejected(LEFT, row(7, 3), "promise")]
+
     def test_an_ending_dated_in_the_future(self) -> None:
         # A  7 ends @10 | 7@9 | 8@11
         # B             |     |      <7>@1
@@ -394,6 +464,35 @@ class TestPunctuations:
         output = join.process([row(7, 11), row(8, 11)], [])
         assert output.rejected == [Rejected(LEFT, row(7, 11), "promise")]
         assert output.purged == 1
+
+    @pytest.mark.parametrize("cut", [False, True])
+    def test_a_tuple_may_come_at_the_very_time_of_an_announced_ending(self, cut: bool) -> None:
+        # A  7@0      |                7 of B ends @10
+        # B  7@5 7@10 | 7@10 | 8@11
+        join = Reference(spec())
+        said, bids = ended(7, 10, in_band=False), [row(7, 5, 0), row(7, 10, 1), row(7, 10, 2)]
+        outputs = [join.process([row(7, 0)], [said, *bids[: 2 if cut else 3]])]
+        outputs += [join.process([], bids[2:])] if cut else []
+        assert len(gather(outputs, results)) == 3
+        assert outputs[-1].stored[LEFT] == 1
+        assert join.process([], [row(8, 11)]).stored[LEFT] == 0
+
+    @pytest.mark.parametrize("key", [7, Range(7, 8)])
+    @pytest.mark.parametrize(("in_band", "taken"), [(True, 0), (False, 1)])
+    def test_inside_the_stream_an_ending_takes_effect_at_its_time(
+        self, key: int | Pattern, in_band: bool, taken: int
+    ) -> None:
+        # A  7@0
+        # B  <7>@3 8@3 | 7@3
+        join = Reference(spec())
+        output = join.process([row(7, 0)], [ended(key, 3, in_band), row(9, 3)])
+        assert output.stored[LEFT] == taken
+        assert len(join.process([], [row(7, 3)]).results) == taken
+
+    def test_of_an_announced_ending_and_one_inside_the_stream_the_earlier_effect_wins(self) -> None:
+        # B  7 ends @3, <7>@3
+        for said in ([ended(7, 3, in_band=False), ended(7, 3)], [ended(7, 3), ended(7, 3, in_band=False)]):
+            assert Reference(spec()).process([row(7, 0)], said).stored == (0, 0)
 
     def test_of_two_pending_endings_the_earlier_is_kept(self) -> None:
         # A  7 ends @10, 7 ends @8 | 9@9
@@ -484,7 +583,7 @@ class TestRanges:
 
     def test_a_range_finishes_groups(self) -> None:
         outputs = [
-            BatchOutput(results=[(row(1, 0), row(1, 0)), (row(9, 0), row(9, 0))], watermark=0),
+            BatchOutput(results=[(row(1, 0), row(1, 0)), (row(9, 0), row(9, 0))], result_ts=[0, 0], watermark=0),
             BatchOutput(punctuations=[OutputPunctuation(None, 3, "both", (Range(0, 4),))], watermark=3),
         ]
         assert groups(spec(), outputs, ["k"], COUNT) == [[], [{"k": 1, "n": 1}]]
@@ -536,6 +635,8 @@ def test_every_aggregate() -> None:
 
 # Laws
 
+MORE = settings(max_examples=2 * settings().max_examples)
+
 
 def gather(outputs: Sequence[BatchOutput], part: Callable[[BatchOutput], Iterable[Hashable]]) -> Counter[Hashable]:
     return Counter(each for output in outputs for each in part(output))
@@ -565,7 +666,7 @@ def run(case: HonestCase, at: Sequence[int]) -> list[BatchOutput]:
     return reference.join(case.spec, case.cut(at))
 
 
-@settings(max_examples=150, deadline=None)
+@MORE
 @given(cases())
 def test_nothing_is_stored_after_the_end(case: Case) -> None:
     outputs = reference.join(case.spec, case.batches)
@@ -573,7 +674,7 @@ def test_nothing_is_stored_after_the_end(case: Case) -> None:
     assert outputs[-1].watermark == math.inf
 
 
-@settings(max_examples=150, deadline=None)
+@MORE
 @given(cases(policies=(OnViolation.REJECT,)))
 def test_no_result_follows_its_punctuation(case: Case) -> None:
     unbounded = replace(case.spec, max_punctuations=1000)
@@ -587,7 +688,7 @@ def test_no_result_follows_its_punctuation(case: Case) -> None:
         over |= set(said)
 
 
-@settings(max_examples=200, deadline=None)
+@MORE
 @given(honest_cases(), cuts(), cuts())
 def test_honest_results_do_not_depend_on_cuts_or_punctuations(case: HonestCase, one: list[int], two: list[int]) -> None:
     silent = case.without_punctuations()
@@ -598,7 +699,6 @@ def test_honest_results_do_not_depend_on_cuts_or_punctuations(case: HonestCase, 
         assert first == second == third
 
 
-@settings(max_examples=100, deadline=None)
 @given(honest_cases(small_memory=True), cuts())
 def test_forgetting_punctuations_does_not_change_honest_results(case: HonestCase, at: list[int]) -> None:
     forgetful, silent = run(case, at), run(case.without_punctuations(), at)
@@ -606,19 +706,17 @@ def test_forgetting_punctuations_does_not_change_honest_results(case: HonestCase
     assert gather(forgetful, unmatched_rows) == gather(silent, unmatched_rows)
 
 
-@settings(max_examples=150, deadline=None)
+@MORE
 @given(honest_cases(disorder=False, with_future=False), cuts(), cuts())
 def test_honest_punctuations_in_order_do_not_depend_on_cuts(case: HonestCase, one: list[int], two: list[int]) -> None:
     assert gather(run(case, one), punctuations) == gather(run(case, two), punctuations)
 
 
-@settings(max_examples=100, deadline=None)
 @given(honest_cases(disorder=False, with_ranges=False, with_ends=False), cuts(), cuts())
 def test_honest_endings_in_the_future_do_not_depend_on_cuts(case: HonestCase, one: list[int], two: list[int]) -> None:
     assert gather(run(case, one), punctuations) == gather(run(case, two), punctuations)
 
 
-@settings(max_examples=100, deadline=None)
 @given(honest_cases(with_ranges=False, with_ends=False), cuts(), cuts())
 def test_honest_punctuated_values_do_not_depend_on_cuts(case: HonestCase, one: list[int], two: list[int]) -> None:
     """With disorder it is open which of two rules speaks first, and so the time and the reason are."""

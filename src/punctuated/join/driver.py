@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.errors import PromiseBroken
-from punctuated.join.exchange.tick import Key, key_rank
 from punctuated.join.intake.idle import IdleStreams
 from punctuated.join.intake.keys import NumberedKeys, key_codec
 from punctuated.join.intake.take_in import Intake, take_in
@@ -30,7 +29,6 @@ from punctuated.join.state.statements import Statements
 from punctuated.join.tactics.choose import choose_tactic
 from punctuated.join.tactics.served_predicate import served_predicate
 from punctuated.kernels import layout as lay
-from punctuated.kernels.clock import expect_values, leave_value
 from punctuated.kernels.merge import merge_order
 from punctuated.kernels.process import finish_batch
 from punctuated.model.batch import StreamBatch
@@ -58,7 +56,6 @@ class JoinDriver:
         self.state = self.tactic.state
         self.statements = Statements(setup.spec, setup.schemas, self.codec, self.state, setup.place)
         self.idle = IdleStreams(setup.spec.streams)
-        self.clusters: list[tuple[int, Key] | None] = [None, None]  # where clustered streams stand
         self.samples = Samples(setup.sample_us)
         self.collector = Collector(setup, self.columns, self.codec, self.rows, where)
         self.parts = self._parts()
@@ -67,7 +64,6 @@ class JoinDriver:
         """All that outlives a batch, in the order in which it is loaded."""
         parts: dict[str, Part] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
         parts["arrays"] = SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
-        parts["standings"] = _Standings(self)
         parts |= {**self.statements.parts, **self.tactic.parts, "idle": self.idle}
         return parts if self.shedding is None else {**parts, "shedding": self.shedding}
 
@@ -173,30 +169,7 @@ class JoinDriver:
         self.statements.begin()
         for side in Side:
             if self.spec.streams[side].clustered:
-                self._move_cluster(side, intakes[side].times.cluster)
-                expect_values(self.state.arrays, int(side), intakes[side].last_codes)
-
-    def _move_cluster(self, side: Side, newest: tuple[int, Key] | None) -> None:
-        """Say where a clustered stream stands, and which value it has left."""
-        before = self.clusters[side]
-        standings = [each for each in (before, newest) if each is not None]
-        if not standings:
-            return
-        now = max(standings, key=lambda each: (each[0], key_rank(each[1])))
-        self.clusters[side] = now
-        ours = self.state.sides[side : side + 1]
-        ours["in_cluster"] = 0
-        if None not in now[1]:
-            ours["in_cluster"], ours["cluster"] = 1, self._code(now[1])
-        if before is not None and before[1] != now[1] and None not in before[1]:
-            self._grow()
-            leave_value(self.state.arrays, int(side), self._code(before[1]))
-
-    def _code(self, key: Key) -> int:
-        columns = [
-            pa.chunked_array([pa.array([value], dtype)]) for value, dtype in zip(key, self.codec.types, strict=True)
-        ]
-        return int(self.codec.encode(columns)[0][0])
+                self.state.add_boundaries(side, intakes[side].boundaries)
 
     def _leave_uncounted(self, intakes: Sequence[Intake]) -> None:
         """What comes to all buckets is counted where one speaks for all.
@@ -207,7 +180,7 @@ class JoinDriver:
         if repeated is not None:
             sides["tuples"][repeated] -= len(intakes[repeated].rows)
         for side in Side:
-            in_all = intakes[side].objects.punctuation_kind != lay.END_VALUE
+            in_all = intakes[side].objects.punctuation_kind > lay.ANNOUNCE_VALUE
             sides["punctuations"][side] -= in_all.sum()
 
     def _run(self, order: lay.Indices, at: int, stop: int, intakes: Sequence[Intake]) -> int:
@@ -301,19 +274,3 @@ def _shed_control(setup: DriverSetup) -> ShedControl | None:
     if setup.spec.shed is None or setup.allocate is None:
         return None
     return ShedControl(setup.spec.shed, setup.spec.streams, setup.allocate)
-
-
-class _Standings:
-    def __init__(self, driver):
-        self._d = driver
-
-    def save(self):
-        from punctuated.join.exchange.bundle import to_json
-        from punctuated.join.state.saved import Content
-
-        return Content({"s": to_json([None if e is None else [e[0], list(e[1])] for e in self._d.clusters])})
-
-    def load(self, saved):
-        from punctuated.join.exchange.bundle import from_json
-
-        self._d.clusters = [None if e is None else (e[0], tuple(e[1])) for e in from_json(saved.plain["s"])]

@@ -5,12 +5,12 @@ objects of the batch are not earlier than t. It also depends on nothing but time
 a part of the objects, has the same clock as all others.
 """
 
-from punctuated.kernels._jit import in_place, inlined, part
-from punctuated.kernels.endings import fire_all, watch_cluster
-from punctuated.kernels.hash_index import find_value
+from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.clusters import end_clusters, next_leaving
+from punctuated.kernels.endings import fire_pending
 from punctuated.kernels.heap import due_at
 from punctuated.kernels.invalidate import advance
-from punctuated.kernels.layout import COMING, FOREVER, OPEN, RANGE_DUE, Ints, State
+from punctuated.kernels.layout import FOREVER, RANGE_DUE, State
 
 
 @inlined
@@ -34,10 +34,21 @@ def next_due(state: State) -> int:
         if ours.n_pending:
             due = min(due, due_at(state, side, state.pending[side][0].time))
         if ours.n_clusters:
-            due = min(due, due_at(state, side, state.clusters[side][0].time))
+            due = min(due, next_leaving(state, side))
         if ours.n_deadlines:
             due = min(due, due_at(state, 1 - side, state.deadlines[side][0].time + 1))
     return due
+
+
+@part
+def fire_all(state: State) -> bool:
+    """Objects of one moment are done: endings take effect, left before right; false if it is a range's turn."""
+    for side in range(2):
+        if state.sides[side].n_clusters:
+            end_clusters(state, side)
+        if not fire_pending(state, side):
+            return False
+    return True
 
 
 @part
@@ -66,20 +77,3 @@ def move_clock(state: State, ts: int) -> bool:
     common.now = ts
     reach(state, ts)
     return True
-
-
-@in_place
-def leave_value(state: State, side: int, code: int) -> None:
-    """A clustered stream is no longer at this value."""
-    index = find_value(state, code)
-    if index >= 0 and state.values[index].open & (OPEN << side):
-        watch_cluster(state, side, index)
-
-
-@in_place
-def expect_values(state: State, side: int, codes: Ints) -> None:
-    """A clustered stream brings these values in this batch: it has not left them before the last tuple."""
-    for code in codes:
-        index = find_value(state, code)
-        if index >= 0:
-            state.values[index].open |= COMING << side

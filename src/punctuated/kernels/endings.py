@@ -4,14 +4,12 @@ from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.hash_index import find_run
 from punctuated.kernels.heap import due_at, pop_timer, push_timer
 from punctuated.kernels.layout import (
+    ANNOUNCED,
     ARCHIVED,
-    COMING,
     EFFECT,
     ENDED,
     ENDED_ANY,
     FOREVER,
-    NEVER,
-    OPEN,
     OUT,
     OUT_RECALLED,
     RECALLED,
@@ -69,18 +67,28 @@ def archive_again(state: State, index: int) -> None:
 
 
 @inlined
-def note_ending(state: State, side: int, index: int, ts: int) -> bool:
+def effect_ts(state: State, side: int, index: int) -> int:
+    """The watermark from which the side's ending of a value is in effect."""
+    announced = state.values[index].flags & (ANNOUNCED << side) != 0
+    return int(state.endings[index].ended_ts[side] + announced)
+
+
+@inlined
+def note_ending(state: State, side: int, index: int, ts: int, announced: bool) -> bool:
     """Remember that the side ended a value at `ts`; false if that says nothing new (XD-13: repeating is harmless)."""
     value, ending = state.values[index], state.endings[index]
     if value.flags & (EFFECT << side) or state.sides[side].end_ts != FOREVER:
         return False
     if value.flags & (ENDED << side):
-        if ts >= ending.ended_ts[side]:
+        known = ending.ended_ts[side]
+        if ts > known or (ts == known and ts + announced >= effect_ts(state, side, index)):
             return False
     else:
         ending.touched = state.common[0].seq
     value.flags |= ENDED << side
-    value.flags &= ~(RECALLED << side)
+    value.flags &= ~((RECALLED | ANNOUNCED) << side)
+    if announced:
+        value.flags |= ANNOUNCED << side
     ending.ended_ts[side] = ts
     if value.flags & OUT:
         archive_again(state, index)
@@ -88,26 +96,26 @@ def note_ending(state: State, side: int, index: int, ts: int) -> bool:
 
 
 @part
-def end_value(state: State, side: int, index: int, ts: int) -> None:
-    """A punctuation of `side` names a single value; it takes effect once the watermark is there."""
-    ours = state.sides[side]
+def end_value(state: State, side: int, index: int, ts: int, announced: bool) -> None:
+    """A punctuation of `side` names a single value; it takes effect once the watermark is there, or beyond."""
+    ours, effect = state.sides[side], ts + announced
     is_repeated = state.values[index].flags & (ENDED << side)
-    if not note_ending(state, side, index, ts):
+    if not note_ending(state, side, index, ts, announced):
         return
-    if ours.watermark >= ts and not is_repeated:
+    if ours.watermark >= effect and not is_repeated:
         take_effect(state, side, index)
     else:
         state.common[0].timers += 1
         order = state.common[0].timers
-        ours.n_pending = push_timer(state.pending[side], ours.n_pending, ts, order, index)
-        state.common[0].due = min(state.common[0].due, due_at(state, side, ts))
+        ours.n_pending = push_timer(state.pending[side], ours.n_pending, effect, order, index)
+        state.common[0].due = min(state.common[0].due, due_at(state, side, effect))
 
 
 @part
 def end_at_once(state: State, side: int, index: int, ts: int) -> None:
     """A constraint of the stream ends a value: that takes effect whatever the watermark."""
     if not has_ended(state, side, index):
-        note_ending(state, side, index, ts)
+        note_ending(state, side, index, ts, False)
         take_effect(state, side, index)
 
 
@@ -125,29 +133,6 @@ def end_pending(state: State, side: int, index: int, ts: int) -> bool:
 
 
 @part
-def watch_cluster(state: State, side: int, index: int) -> None:
-    """Look whether a clustered stream has left a value once its watermark has passed the value's last tuple."""
-    ours, last = state.sides[side], state.endings[index].last_ts[side]
-    ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, last + 1, state.values[index].code, index)
-    state.common[0].due = min(state.common[0].due, due_at(state, side, last + 1))
-
-
-@part
-def end_cluster(state: State, side: int, index: int) -> None:
-    """End a value that a clustered stream has left (PW-13), unless the stream is still at it or may come back."""
-    ours, value = state.sides[side], state.values[index]
-    last = state.endings[index].last_ts[side]
-    if value.open & ((OPEN | COMING) << side) != OPEN << side or (ours.in_cluster and ours.cluster == value.code):
-        return
-    if last >= ours.watermark:
-        watch_cluster(state, side, index)
-        return
-    value.open &= ~(OPEN << side)
-    if last != NEVER:  # else it was forgotten
-        end_at_once(state, side, index, last)
-
-
-@part
 def range_is_first(state: State, side: int) -> bool:
     """Whether a pending range ending is the next one to take effect; that is the driver's work."""
     ours = state.sides[side]
@@ -162,23 +147,12 @@ def range_is_first(state: State, side: int) -> bool:
 @part
 def fire_pending(state: State, side: int) -> bool:
     """Put into effect what the side's watermark has reached; false if it is a range's turn."""
-    ours, heap, clusters = state.sides[side], state.pending[side], state.clusters[side]
+    ours, heap = state.sides[side], state.pending[side]
     while not range_is_first(state, side) and ours.n_pending and heap[0].time <= ours.watermark:
         ours.n_pending = pop_timer(heap, ours.n_pending)
         index = heap[ours.n_pending].value
         flags = state.values[index].flags
-        is_due = state.endings[index].ended_ts[side] <= ours.watermark  # else the timer is of a forgotten ending
+        is_due = effect_ts(state, side, index) <= ours.watermark  # else the timer is of a forgotten ending
         if is_due and flags & (ENDED << side) and flags & (EFFECT << side) == 0:
             take_effect(state, side, index)
-    if range_is_first(state, side):
-        return False
-    while ours.n_clusters and clusters[0].time <= ours.watermark:
-        ours.n_clusters = pop_timer(clusters, ours.n_clusters)
-        end_cluster(state, side, clusters[ours.n_clusters].value)
-    return True
-
-
-@part
-def fire_all(state: State) -> bool:
-    """Objects of one moment are done: endings take effect, left before right; false if it is a range's turn."""
-    return fire_pending(state, 0) and fire_pending(state, 1)
+    return not range_is_first(state, side)

@@ -1,8 +1,8 @@
 """Invalidation: forgetting by window (PW-11, PW-23), proved by the other stream's watermark (PW-12)."""
 
 from punctuated.kernels._jit import inlined, part
-from punctuated.kernels.layout import BY_WINDOW, DEAD, EARLY, State
-from punctuated.kernels.propagate import awaits_output, meet_deadlines, punctuate_output
+from punctuated.kernels.layout import BY_OWN_STATE, BY_WINDOW, DEAD, EARLY, State
+from punctuated.kernels.propagate import awaits_output, leave_own_state, meet_deadlines, punctuate_output
 from punctuated.kernels.purge import ended_ts, forget_tuple, window_proof
 from punctuated.kernels.time_list import advance_head, next_position, unlink_first
 
@@ -72,6 +72,8 @@ def evict_first(state: State, side: int, index: int, ts: int) -> None:
     if not dead:
         state.common[0].evicted += 1
         forget_tuple(state, side, position, ts)
+    if state.sides[side].alone == BY_OWN_STATE:
+        leave_own_state(state, side, index, ts)
     is_last = value.count[side] == 0 and state.sides[side].alone == BY_WINDOW
     if is_last and awaits_output(state, side, index):
         last = state.endings[index].last_ts[side]

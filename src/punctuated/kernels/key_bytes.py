@@ -35,6 +35,15 @@ def hash_keys(offsets: Ints, data: Bytes, n: int) -> Ints:
     return numbers
 
 
+@kernel
+def hash_whole_keys(offsets: Ints, data: Bytes) -> Ints:
+    """The hash of each key, all 64 bits of it."""
+    hashes = np.empty(offsets.size - 1, np.int64)
+    for i in range(hashes.size):
+        hashes[i] = np.int64(hash_bytes(data, offsets[i], offsets[i + 1]))
+    return hashes
+
+
 @part
 def bucket_of(code: int, n: int) -> int:
     """The hash of an integer, modulo `n`."""

@@ -33,19 +33,19 @@ OUT = 16  # punctuated in the output
 ARCHIVED = 32  # and remembered outside the I-Nodes
 RECALLED = 64  # per side: its ending comes from that memory, the value was not ended by name
 OUT_RECALLED = 256  # so does OUT
+ANNOUNCED = 512  # per side: said apart from the stream, so that it takes effect only beyond its time
 
 # Marks of a node; INDEXED: it is in the window's structure.
 MATCHED, DEAD, INDEXED = 1, 2, 4
 
-# Status of an input tuple; the last of its value in the batch is marked for clustered streams. A tuple that is shed
-# does not probe, or is not stored (KN-33).
-NULL_KEY, BROKEN, LAST_IN_BATCH, NO_PROBE, NO_STORE = 1, 2, 4, 8, 16
+# Status of an input tuple. One that is shed does not probe, or is not stored (KN-33).
+NULL_KEY, BROKEN, NO_PROBE, NO_STORE = 1, 2, 4, 8
 
-# What a clustered stream knows of a value, shifted left by the side: it has yet to end it; more of it is in the batch.
-OPEN, COMING = 1, 4
+# A clustered stream has yet to end a value; shifted left by the side.
+OPEN = 1
 
-# Kinds of an input punctuation. A range is handed to the driver.
-END_VALUE, END_RANGE, SET_FLOOR, PROMISE_ONLY, NO_ENDING, END_STREAM = range(6)  # in the order of processing
+# Kinds of an input punctuation, in the order of processing. A range is handed to the driver.
+END_VALUE, ANNOUNCE_VALUE, END_RANGE, SET_FLOOR, PROMISE_ONLY, NO_ENDING, END_STREAM = range(7)
 
 # What a match means.
 PAIRS, FIRST_MATCH = 0, 1
@@ -69,6 +69,7 @@ VALUE = np.dtype(
 )
 ENDING = np.dtype([("ended_ts", "i8", (2,)), ("last_ts", "i8", (2,)), ("touched", "i8")])
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])
+BOUNDARY = np.dtype([("time", "i8"), ("code", "i8"), ("is_here", "i8")])  # without a code the value is never open here
 RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8")])  # disjoint, ascending
 RANGE = np.dtype([*RUN.descr, ("ts", "i8", (2,))])
 REMEMBERED = np.dtype(
@@ -106,11 +107,11 @@ SIDE = np.dtype(
         ("accepted", "i8"),  # tuples so far, for rows(n)
         ("base_row", "i8"),  # row number of the batch's first tuple
         ("appended", "i8"),  # nodes since the batch began
-        ("in_cluster", "i8"),  # whether a clustered stream is at a value, and the code of that value
-        ("cluster", "i8"),
         ("n_pending", "i8"),
         ("n_deadlines", "i8"),
         ("n_clusters", "i8"),
+        ("n_boundaries", "i8"),
+        ("boundary", "i8"),  # the first one that may still end a value
         ("range_time", "i8"),  # when the first pending range ending takes effect, and its place in the order of arrival
         ("range_order", "i8"),
         # The rules.
@@ -178,7 +179,8 @@ class State(NamedTuple):
     slots: Indices  # (power of two,) index into values
     pending: Records  # (2, capacity) TIMER, heaps of endings that wait for their effect
     deadlines: Records  # (2, capacity) TIMER, heaps of ended values whose last tuple is still in the window
-    clusters: Records  # (2, capacity) TIMER, heaps of values that a clustered stream may have left
+    clusters: Records  # (2, capacity) TIMER, heaps of values that a clustered stream has yet to end, by their last time
+    boundaries: Records  # (2, capacity) BOUNDARY, ascending: when a batch of a clustered stream first brought a value
     queue: Ints  # (threshold,) purges that wait: 2 * value + side of the punctuation
     done: Ints  # (capacity,) values punctuated in the output since they were last collected
     runs: Records  # (n,) RUN: finished values

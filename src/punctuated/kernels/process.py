@@ -5,31 +5,30 @@ It comes back to the driver when a buffer is full or a range ending is due.
 
 from punctuated.kernels._jit import in_place, inlined, part
 from punctuated.kernels.clock import move_clock, reach, run_clock
+from punctuated.kernels.clusters import open_value
 from punctuated.kernels.endings import (
     end_at_once,
     end_pending,
     end_value,
-    watch_cluster,
 )
 from punctuated.kernels.hash_index import add_value, find_or_add, find_value
 from punctuated.kernels.invalidate import advance, evict, sweep
 from punctuated.kernels.layout import (
     ACCEPT,
     AFTER_OUTPUT,
+    ANNOUNCE_VALUE,
     BROKE_PROMISE,
     BROKEN,
-    COMING,
+    BY_OWN_STATE,
     DEAD,
     DONE,
     EFFECT,
     END_RANGE,
     END_STREAM,
-    END_VALUE,
     ENDED,
     FAIL,
     FIRST_MATCH,
     FOREVER,
-    LAST_IN_BATCH,
     MATCHED,
     MET_RANGE,
     NEEDS_ROOM,
@@ -49,7 +48,7 @@ from punctuated.kernels.layout import (
     State,
 )
 from punctuated.kernels.probe import consume_matches, find_first, probe_pairs
-from punctuated.kernels.propagate import awaits_output, propagate
+from punctuated.kernels.propagate import awaits_output, leave_own_state, propagate
 from punctuated.kernels.purge import emit_unmatched, ended_ts, purge_value
 from punctuated.kernels.time_list import append_node
 
@@ -114,7 +113,7 @@ def store(state: State, side: int, index: int, ts: int, row: int, matched: bool)
     if common.forgets_by_punctuation:
         value_over = value_over or state.values[index].flags & (EFFECT << (1 - side)) != 0
     settled = matched and side == 0 and common.match_mode == FIRST_MATCH
-    if value_over:
+    if value_over and not settled:
         common.discarded += 1
     if value_over or expired or (settled and not ours.rows):
         if ours.preserved and (common.filtered or not matched):
@@ -162,23 +161,14 @@ def process_tuple(state: State, side: int, ts: int, code: int, status: int, row:
         matched = status & NO_PROBE == 0 and meet(state, side, index, ts, row)
         if status & NO_STORE == 0:
             store(state, side, index, ts, row, matched)
+        if matched and side == 1 and state.common[0].match_mode == FIRST_MATCH and state.sides[0].alone == BY_OWN_STATE:
+            leave_own_state(state, 0, index, ts)
     if ours.rows:
         evict(state, side, index, ts)
     if ours.unique and index >= 0:
         end_at_once(state, side, index, ts)
     if ours.clustered and index >= 0:
-        state.values[index].open |= OPEN << side
-
-
-@part
-def follow_cluster(state: State, side: int, code: int, status: int) -> None:
-    """A clustered stream may leave a value after its last tuple of a batch, be that accepted or not."""
-    if status & LAST_IN_BATCH == 0:
-        return
-    index = find_value(state, code)
-    state.values[index].open &= ~(COMING << side)
-    if state.values[index].open & (OPEN << side):
-        watch_cluster(state, side, index)
+        open_value(state, side, index)
 
 
 @part
@@ -210,8 +200,8 @@ def process_punctuation(state: State, side: int, ts: int, code: int, kind: int) 
     """A punctuation names one value, ends the stream, or moves its time on (PW-25)."""
     ours = state.sides[side]
     ours.punctuations += 1
-    if kind == END_VALUE:
-        end_value(state, side, find_or_add(state, code), ts)
+    if kind <= ANNOUNCE_VALUE:
+        end_value(state, side, find_or_add(state, code), ts, kind == ANNOUNCE_VALUE)
     elif kind == SET_FLOOR:
         ours.floor = max(ours.floor, code)
         state.common[0].due = NEVER
@@ -226,17 +216,17 @@ def process_punctuation(state: State, side: int, ts: int, code: int, kind: int) 
 def timer_quota(state: State) -> int:
     """How many objects the buffers for punctuations can take for certain.
 
-    An object sets at most one timer of each kind and brings at most one value; a value is finished at most once, and
-    changed after that at most once per object.
+    An object ends at most one value or opens it, and brings at most one; an open value may be ended, an ended one get
+    a deadline; a value is finished at most once, and changed after that at most once per object.
     """
     common, a, b = state.common[0], state.sides[0], state.sides[1]
-    deadlines = max(a.n_deadlines + a.n_pending, b.n_deadlines + b.n_pending)
+    to_end = max(a.n_pending + a.n_clusters, b.n_pending + b.n_clusters)
     quota = min(
         state.punctuations.size - common.n_punctuations - common.n_values,
         (state.done.size - common.n_done - common.n_values) // 2,
-        state.pending.shape[1] - max(a.n_pending, b.n_pending) - 1,
+        state.pending.shape[1] - to_end - 1,
         state.clusters.shape[1] - max(a.n_clusters, b.n_clusters) - 1,
-        (state.deadlines.shape[1] - deadlines) // 2 - 1,
+        (state.deadlines.shape[1] - max(a.n_deadlines, b.n_deadlines) - to_end) // 2 - 1,
     )
     return int(quota)
 
@@ -289,8 +279,6 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
             process_punctuation(state, side, ts, code, kind)
         else:
             process_tuple(state, side, ts, code, kind, state.sides[side].base_row + i, index)
-            if state.sides[side].clustered:
-                follow_cluster(state, side, code, kind)
         if common.stopped_by != DONE:
             return at
     if certain < stop:

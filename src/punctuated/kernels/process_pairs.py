@@ -70,10 +70,13 @@ def take_match(state: State, side: int, position: int, row: int) -> None:
 def probe_window(
     state: State, index: WindowIndex, found: Indices, side: int, ts: int, row: int, group: int, low: int, high: int
 ) -> bool:
-    """Meet every tuple that the other window's structure finds and that time admits (XD-04); true if there was one."""
+    """Meet every tuple that the other window's structure finds and that time admits (XD-04); true if there was one.
+
+    Where one match is enough, it is the one that arrived first, whatever the order of the structure.
+    """
     common, other = state.common[0], state.sides[1 - side]
     first_only = common.match_mode == FIRST_MATCH and side == 0
-    before = common.n_pairs
+    before, first = common.n_pairs, NONE
     start, stop = other.head, min(other.head + other.length, other.ring_stop)
     wrapped = other.length - (stop - start)
     while True:
@@ -81,9 +84,13 @@ def probe_window(
             position = found[i]
             node = state.nodes[position]
             if node.value >= 0 and node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
-                take_match(state, side, position, row)
-                if first_only:
-                    return True
+                if not first_only:
+                    take_match(state, side, position, row)
+                elif first < 0 or index.number[position] < index.number[first]:
+                    first = position
+        if first >= 0:
+            take_match(state, side, first, row)
+            return True
         if wrapped == 0 or index.sides[1 - side].kind != NESTED:
             return bool(common.n_pairs > before)
         start, stop, wrapped = other.ring_start, other.ring_start + wrapped, 0

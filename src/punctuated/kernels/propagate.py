@@ -81,6 +81,13 @@ def propagate(state: State, side: int, index: int) -> None:
         propagate_early(state, side, index, ts)
 
 
+@part
+def leave_own_state(state: State, side: int, index: int, ts: int) -> None:
+    """A tuple at `ts` made one of an ended value leave the side's state, perhaps the last one (PJ-09)."""
+    if awaits_output(state, side, index) and not has_stored(state, side, index):
+        punctuate_output(state, index, max(ended_ts(state, side, index), ts), OWN_STATE)
+
+
 @inlined
 def propagate_early(state: State, side: int, index: int, ts: int) -> None:
     """By Theorem 4.1 the value is over once its last tuple is gone, which may be now (XD-09) or at a deadline."""

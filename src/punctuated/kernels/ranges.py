@@ -19,7 +19,7 @@ def end_values(state: State, side: int, indices: Ints, ts: int) -> None:
     """All these values are ended by `side` with effect; nothing is propagated yet."""
     for index in indices:
         if not has_ended(state, side, index):
-            note_ending(state, side, index, ts)
+            note_ending(state, side, index, ts, False)
             state.values[index].flags |= EFFECT << side
             purge_for_ending(state, side, index)
 

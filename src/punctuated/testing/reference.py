@@ -22,7 +22,7 @@ from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing.reference_groups import groups
 from punctuated.testing.reference_memory import forget_punctuations
-from punctuated.testing.reference_patterns import Patterns, covers, intersect, is_empty, listed, matches_all
+from punctuated.testing.reference_patterns import covers, intersect, is_empty, listed, matches_all
 from punctuated.testing.reference_state import (
     MEANINGS,
     Accepted,
@@ -99,6 +99,7 @@ class Reference:
             forgotten=self.out.forgotten,
             purged=self.out.purged,
             invalidated=self.out.invalidated,
+            evicted=self.out.evicted,
             discarded=self.out.discarded,
             dropped=self.out.dropped,
         )
@@ -152,7 +153,7 @@ class Reference:
             meaning = stream.meaning(arrival.punctuation)
             patterns = stream.key_of(arrival.punctuation.patterns)
             content = [listed(pattern) for pattern in patterns] if meaning == "values" else repr(patterns)
-            return arrival.ts, 1, arrival.side, MEANINGS.index(meaning), content
+            return arrival.ts, 1, arrival.side, MEANINGS.index(meaning), not arrival.punctuation.in_band, content
         assert arrival.row is not None
         spec = stream.spec
         first = [*([spec.order] if spec.order is not None else []), *spec.key]
@@ -166,7 +167,9 @@ class Reference:
         kept = []
         newest = [stream.newest for stream in self.streams]
         ahead = set()
-        for arrival in sorted(arrivals, key=self._order):
+        in_order = sorted(arrivals, key=self._order)
+        first_of_value = self._first_of_values(in_order)
+        for arrival in in_order:
             side, row = arrival.side, arrival.row
             if row is not None and self._is_ahead(side, arrival.ts, newest[side]):
                 self.out.rejected.append(Rejected(side, row, "ahead"))
@@ -177,15 +180,21 @@ class Reference:
             if arrival.punctuation is None or arrival.punctuation.in_band:
                 newest[side] = _later(newest[side], arrival.ts)
                 self.streams[side].batch_newest = _later(self.streams[side].batch_newest, arrival.ts)
-            if row is not None:
-                self.streams[side].follow_cluster(row)
+            if row is not None and arrival in first_of_value:
+                self.streams[side].note_boundary(arrival)
             if row is not None and arrival.ts < self.streams[side].wm_at_start:
                 self.out.rejected.append(Rejected(side, row, "late"))
                 continue
-            if row is not None:
-                self.streams[side].coming.append(self.streams[side].key_of(row.values))
             kept.append(arrival)
         return kept
+
+    def _first_of_values(self, in_order: Sequence[Arrival]) -> set[Arrival]:
+        """The first tuple of each value that a stream brings in this batch, whatever becomes of it."""
+        first: dict[tuple[Side, Key | None], Arrival] = {}
+        for arrival in in_order:
+            if arrival.row is not None:
+                first.setdefault((arrival.side, self.streams[arrival.side].value_of(arrival.row)), arrival)
+        return set(first.values())
 
     def _is_ahead(self, side: Side, ts: int, newest: int | None) -> bool:
         max_ahead = self.streams[side].spec.max_ahead_us
@@ -228,8 +237,8 @@ class Reference:
         for ours in self.streams:
             lateness, other = ours.spec.lateness_us, self._other(ours)
             endings = [value.endings[ours.side] for value in self.values.values() if ours.side in value.endings]
-            moments += [ending.ts + lateness for ending in [*endings, *ours.ranges] if not ending.in_effect]
-            moments += [ours.last[key] + 1 + lateness for key in ours.in_cluster if key in ours.last]
+            moments += [ending.effect_ts + lateness for ending in [*endings, *ours.ranges] if not ending.in_effect]
+            moments += [ours.left_at(key) for key in ours.open]
             moments += [other.window_end(other.last[key]) + 1 + lateness for key in self.values if key in other.last]
         return [moment for moment in moments if moment > self.now]
 
@@ -243,21 +252,21 @@ class Reference:
 
     def _pending_take_effect(self) -> None:
         for ours in self.streams:
+            if ours.spec.clustered:
+                self._end_clusters(ours)
             while (pending := self._next_pending(ours)) is not None:
                 if isinstance(pending, RangeEnding):
                     self._range_takes_effect(ours, pending)
                 else:
                     self._value_takes_effect(ours, pending)
                     self._may_be_punctuated(pending, ended_by=ours)
-            if ours.spec.clustered:
-                self._end_clusters(ours)
 
     def _next_pending(self, ours: Stream) -> Key | RangeEnding | None:
         pending: list[tuple[int, int, Key | RangeEnding]] = []
         for key, value in self.values.items():
             if ours.side in value.endings and not value.endings[ours.side].in_effect:
-                pending.append((value.endings[ours.side].ts, value.endings[ours.side].arrival, key))
-        pending += [(ending.ts, ending.arrival, ending) for ending in ours.ranges if not ending.in_effect]
+                pending.append((value.endings[ours.side].effect_ts, value.endings[ours.side].arrival, key))
+        pending += [(ending.effect_ts, ending.arrival, ending) for ending in ours.ranges if not ending.in_effect]
         ready = [each for each in pending if each[0] <= ours.wm]
         return min(ready, key=lambda each: each[:2])[2] if ready else None
 
@@ -265,7 +274,6 @@ class Reference:
 
     def _tuple(self, ours: Stream, row: Row, ts: int) -> None:
         new = Accepted(row, ts, ours.key_of(row.values))
-        ours.coming.remove(new.key)
         if self._breaks_promise(ours, new) and self._turned_away(ours, new):
             return
         ours.accepted.append(new)
@@ -279,18 +287,20 @@ class Reference:
             else:
                 self._probe(ours, new)
                 self._store(ours, new)
+                if self._settles_left and ours.side is RIGHT:
+                    self._may_be_punctuated(new.key, last_gone=self._other(ours), gone_at=ts)
         self._evict(ours, new)
         if ours.spec.unique and not new.has_null:
             self._end_value(ours, new.key, ts, at_once=True)
         if ours.spec.clustered and not new.has_null:
-            ours.in_cluster.add(new.key)
+            ours.open.add(new.key)
 
     def _breaks_promise(self, ours: Stream, new: Accepted) -> bool:
         if new.ts < ours.floor:
             return True
         for promise in ours.promises:
             p = promise.punctuation
-            since_before = promise.batch < self.batch and p.ts <= ours.wm_at_start
+            since_before = promise.batch < self.batch and p.ts + (not p.in_band) <= ours.wm_at_start
             if (since_before or p.ts < new.ts) and matches_all(p.patterns, new.row.values):
                 return True
         return any(ending.in_effect or ending.ts < new.ts for ending in self._endings(ours, new.key))
@@ -322,20 +332,30 @@ class Reference:
             return ours.admits(kept.ts - new.ts)
         return ours.admits(0) and other.admits(0)
 
+    @property
+    def _settles_left(self) -> bool:
+        """Whether a left tuple is done with after its first match."""
+        return self.spec.how in (JoinType.SEMI, JoinType.ANTI)
+
     def _match(self, left: Accepted, right: Accepted) -> None:
+        ts = max(left.ts, right.ts)
         if self.spec.how is JoinType.SEMI and not left.matched:
-            self.out.results.append((left.row, None))
-        if self.spec.how not in (JoinType.SEMI, JoinType.ANTI):
-            self.out.results.append((left.row, right.row))
-        else:
+            self._result(left.row, None, ts)
+        if self._settles_left:
             self.streams[LEFT].forget(left)
+        else:
+            self._result(left.row, right.row, ts)
         left.matched = right.matched = True
+
+    def _result(self, left: Row, right: Row | None, ts: int) -> None:
+        self.out.results.append((left, right))
+        self.out.result_ts.append(ts)
 
     def _store(self, ours: Stream, new: Accepted) -> None:
         other = self._other(ours)
         proofs = self._proofs(ours, new)
         new.has_place = not proofs
-        if new.matched and ours.side is LEFT and self.spec.how in (JoinType.SEMI, JoinType.ANTI):
+        if new.matched and ours.side is LEFT and self._settles_left:
             return
         if not proofs:
             ours.stored.append(new)
@@ -355,11 +375,12 @@ class Reference:
             return
         evicted = queue[-window.n - 1]
         if evicted in ours.stored:
+            self.out.evicted += 1
             ours.forget(evicted)
             self._unmatched(ours, evicted, new.ts)
         if evicted.has_place:
             evicted.has_place = False
-            self._may_be_punctuated(evicted.key, last_gone=ours)
+            self._may_be_punctuated(evicted.key, last_gone=ours, gone_at=new.ts)
 
     # Forgetting
 
@@ -422,9 +443,10 @@ class Reference:
         elif meaning == "promise":
             ours.promises.append(Promise(p, self._next_arrival(), self.touch, self.batch))
         elif meaning == "values":
-            self._end_value(ours, tuple(listed(pattern)[0] for pattern in ours.key_of(p.patterns)), p.ts)
+            key = tuple(listed(pattern)[0] for pattern in ours.key_of(p.patterns))
+            self._end_value(ours, key, p.ts, announced=not p.in_band)
         else:
-            self._end_range(ours, ours.key_of(p.patterns), p.ts)
+            self._end_range(ours, p)
 
     def _next_arrival(self) -> int:
         self.n_arrivals += 1
@@ -449,20 +471,20 @@ class Reference:
         by_range = [ending.ts for ending in in_effect if isinstance(ending, RangeEnding)]
         return min(named or by_range, default=None)
 
-    def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False) -> None:
-        if self._put_in_effect(ours, key, ts, at_once):
+    def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
+        if self._put_in_effect(ours, key, ts, at_once, announced):
             self._may_be_punctuated(key, ended_by=ours)
 
-    def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False) -> bool:
+    def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> bool:
         """Ends the value; if that takes effect now, purges what waited for it."""
         if self._ended_with_effect(ours, key) is not None:
             return False
         value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
         is_repeated = ours.side in value.endings
         value.touched = value.touched if is_repeated else self.touch
-        ending = value.endings.setdefault(ours.side, Ending(ts, self._next_arrival()))
-        ending.ts = min(ending.ts, ts)
-        if at_once or (not is_repeated and ours.wm >= ts):
+        ending = value.endings.setdefault(ours.side, Ending(ts, self._next_arrival(), announced=announced))
+        ending.ts, ending.announced = min((ending.ts, ending.announced), (ts, announced))
+        if at_once or (not is_repeated and ours.wm >= ending.effect_ts):
             self._value_takes_effect(ours, key)
         return ending.in_effect
 
@@ -472,17 +494,18 @@ class Reference:
             self._purge_or_wait(ours, key)
 
     def _end_clusters(self, ours: Stream) -> None:
-        staying = [ours.cluster[1], *ours.coming]
-        over = [key for key in ours.in_cluster if key not in staying and ours.last.get(key, math.inf) < ours.wm]
-        for key in sorted(over, key=lambda key: (ours.last[key], key)):
-            ours.in_cluster.remove(key)
-            self._end_value(ours, key, ours.last[key], at_once=True)
+        """`clustered()`: a value that the stream has left by now is ended, at the time of the tuple that shows it."""
+        newest = -math.inf if ours.newest is None else ours.newest
+        left = [(ours.left_at(key), ours.last.get(key), key) for key in ours.open if ours.left_at(key) <= newest]
+        for left_at, _, key in sorted(left):
+            ours.open.remove(key)
+            self._end_value(ours, key, int(left_at))
 
     def _end_stream(self, ours: Stream, ts: int) -> None:
         pending = [k for k, v in self.values.items() if ours.side in v.endings and not v.endings[ours.side].in_effect]
         before = ours.wm
         ours.floor = math.inf
-        ours.in_cluster = set()
+        ours.open = set()
         ended = [key for key in sorted(pending) if self._put_in_effect(ours, key, ts, at_once=True)]
         ours.ended_at = ts
         other = self._other(ours)
@@ -496,10 +519,11 @@ class Reference:
 
     # Range endings
 
-    def _end_range(self, ours: Stream, patterns: Patterns, ts: int) -> None:
-        ending = RangeEnding(ts, self._next_arrival(), patterns=patterns, touched=self.touch)
+    def _end_range(self, ours: Stream, p: Punctuation) -> None:
+        ending = RangeEnding(p.ts, self._next_arrival(), announced=not p.in_band)
+        ending.patterns, ending.touched = ours.key_of(p.patterns), self.touch
         ours.ranges.append(ending)
-        if ours.wm >= ts:
+        if ours.wm >= ending.effect_ts:
             self._range_takes_effect(ours, ending)
 
     def _range_takes_effect(self, ours: Stream, ending: RangeEnding) -> None:
@@ -534,14 +558,22 @@ class Reference:
         named = key in self.values and self.values[key].punctuated
         return named or any(matches_all(each.patterns, key) for each in self.output_ranges)
 
-    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None, last_gone: Stream | None = None) -> None:
+    def _may_be_punctuated(
+        self,
+        key: Key,
+        ended_by: Stream | None = None,
+        last_gone: Stream | None = None,
+        gone_at: int | None = None,
+    ) -> None:
         """Applies the rules in their order.
 
-        Either an ending of `ended_by` has just taken effect, or the last tuple of `last_gone` may just have gone.
+        Either an ending of `ended_by` has just taken effect, or the last tuple of `last_gone` may just have gone: by
+        its window, or at `gone_at`, the time of a tuple that has matched or evicted it.
         """
         if key not in self.values or self.values[key].punctuated:
             return
-        rule = self._regular(key) or self._early(key, ended_by, last_gone) or self._own_state(key, ended_by)
+        early = self._early(key, ended_by, last_gone)
+        rule = self._regular(key) or early or self._own_state(key, ended_by or last_gone, gone_at)
         if rule is not None:
             ts, reason = rule
             self._purge_both(key)
@@ -594,14 +626,16 @@ class Reference:
             return -math.inf if just_ended else max(last, ours.accepted[-1].ts)
         return None
 
-    def _own_state(self, key: Key, ours: Stream | None) -> tuple[int, str] | None:
-        """PJ-09: one stream has ended it and stores no tuple of it."""
+    def _own_state(self, key: Key, ours: Stream | None, gone_at: int | None) -> tuple[int, str] | None:
+        """PJ-09: one stream has ended it and stores no tuple of it, since its effect or since one at `gone_at`."""
         if self.spec.algorithm.propagation is not Propagation.OWN_STATE or ours is None:
             return None
-        p_ts = self._ended_with_effect(ours, key)
-        if p_ts is None or self._preserves(self._other(ours)) or any(kept.key == key for kept in ours.stored):
+        ending = self.values[key].endings.get(ours.side)
+        if ending is None or not ending.in_effect or self._preserves(self._other(ours)):
             return None
-        return p_ts, "own-state"
+        if any(kept.key == key for kept in ours.stored):
+            return None
+        return ending.ts if gone_at is None else max(ending.ts, gone_at), "own-state"
 
 
 def join(

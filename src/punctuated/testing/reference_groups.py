@@ -35,11 +35,8 @@ def groups(
 
 def result_rows(spec: JoinSpec, output: BatchOutput) -> Iterator[Member]:
     """The rows of a batch as a user sees them, each with its result time."""
-    left_time, right_time = (stream.columns.index(stream.time) for stream in spec.streams)
-    for left, right in output.results:
-        times = [] if left is None else [left.values[left_time]]
-        times += [] if right is None else [right.values[right_time]]
-        yield max(times), result_row(spec, left, right)
+    for (left, right), ts in zip(output.results, output.result_ts, strict=True):
+        yield ts, result_row(spec, left, right)
     for unmatched in output.unmatched:
         sides = (unmatched.row, None) if unmatched.side is LEFT else (None, unmatched.row)
         yield unmatched.ts, result_row(spec, *sides)

@@ -50,9 +50,14 @@ class Rejected:
 
 @dataclass
 class BatchOutput:
-    """What one batch brings. A semi join gives (left, None) at the first match; counters are totals so far."""
+    """What one batch brings; counters are totals so far.
+
+    `result_ts` has the time of each result, the later one of both tuples. A semi join gives (left, None) at the first
+    match, and that time all the same.
+    """
 
     results: list[tuple[Row | None, Row | None]] = field(default_factory=list)
+    result_ts: list[int] = field(default_factory=list)
     unmatched: list[Unmatched] = field(default_factory=list)
     punctuations: list[OutputPunctuation] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
@@ -61,6 +66,7 @@ class BatchOutput:
     forgotten: int = 0  # entries of the memory of punctuations
     purged: int = 0
     invalidated: int = 0
+    evicted: int = 0
     discarded: int = 0  # on the fly
     dropped: int = 0  # unprocessed, after an early output punctuation
 
@@ -97,11 +103,21 @@ class Accepted:
 
 @dataclass(eq=False)
 class Ending:
-    """One stream's word that a value is over; pending until the stream's watermark reaches `ts`."""
+    """One stream's word that a value is over, pending until the stream's watermark is there.
+
+    One that was announced apart from the stream waits until the watermark is beyond `ts`: a tuple of that very time may
+    still come.
+    """
 
     ts: int
     arrival: int
     in_effect: bool = False
+    announced: bool = False
+
+    @property
+    def effect_ts(self) -> int:
+        """The watermark from which it is in effect."""
+        return self.ts + self.announced
 
 
 @dataclass
@@ -156,9 +172,8 @@ class Stream:
         self.last: dict[Key, int] = {}
         self.ranges: list[RangeEnding] = []
         self.promises: list[Promise] = []
-        self.cluster: tuple[float, Any] = (-math.inf, None)  # time and value of the newest tuple
-        self.coming: list[Key] = []  # keys of the batch's tuples that are not processed yet
-        self.in_cluster: set[Key] = set()  # values that clustered() has yet to end
+        self.boundaries: list[tuple[int, Key | None]] = []  # when each batch first brought a value, and the value
+        self.open: set[Key] = set()  # values that clustered() has yet to end
 
     @property
     def wm(self) -> float:
@@ -190,13 +205,20 @@ class Stream:
             return "promise"
         return "values" if all(isinstance(q, Constant | OneOf) for q in self.key_of(p.patterns)) else "range"
 
-    def follow_cluster(self, row: Row) -> None:
-        """The newest tuple says which value the stream is at; among equals a null key, then the largest one."""
-        ts, key = self.time_of(row), self.key_of(row.values)
-        at, value = self.cluster
-        is_larger = value is not None and None not in value and (None in key or key > value)
-        if ts > at or (ts == at and is_larger):
-            self.cluster = ts, key
+    def value_of(self, row: Row) -> Key | None:
+        """The value that a clustered stream is at with this tuple; all keys with a null in them are one value."""
+        key = self.key_of(row.values)
+        return None if None in key else key
+
+    def note_boundary(self, first: Arrival) -> None:
+        """The first tuple of a value in a batch: other values that have come before it are over."""
+        assert first.row is not None
+        self.boundaries.append((first.ts, self.value_of(first.row)))
+
+    def left_at(self, key: Key) -> float:
+        """When a clustered stream leaves this value: at the first boundary of another one after its last tuple."""
+        last = self.last.get(key, math.inf)  # of values that were forgotten nothing is known
+        return min((ts for ts, value in self.boundaries if value != key and ts > last), default=math.inf)
 
     def window_end(self, ts: int) -> float:
         """The last time at which a tuple of `ts` can still be met by later ones, as far as time windows tell."""

@@ -186,7 +186,13 @@ def stream_specs(draw: st.DrawFn, side: Side, policies: Sequence[OnViolation]) -
 
 
 @st.composite
-def objects(draw: st.DrawFn, around: int, with_ranges: bool, with_punctuations: bool) -> Object:
+def objects(
+    draw: st.DrawFn,
+    around: int,
+    with_ranges: bool,
+    with_punctuations: bool,
+    announced: st.SearchStrategy[Pattern] | None = None,
+) -> Object:
     """A tuple most of the time, else an in-band punctuation or an ending, not far from a given time."""
     ts = draw(st.integers(max(0, around - 6), min(LARGEST_TIME, around + 8)))
     kind = draw(st.sampled_from(["tuple"] * 8 + ["row", "row", "row", "ending"] * with_punctuations))
@@ -194,7 +200,8 @@ def objects(draw: st.DrawFn, around: int, with_ranges: bool, with_punctuations: 
         return Punctuation(ts, draw(pattern_rows(ts, with_ranges)))
     if kind == "ending":
         later = draw(st.sampled_from([0, 0, 2, 8]))
-        return Punctuation(ts + later, (draw(constants()), WILDCARD, WILDCARD, WILDCARD), in_band=False)
+        key = draw(announced if announced is not None else constants())
+        return Punctuation(ts + later, (key, WILDCARD, WILDCARD, WILDCARD), in_band=False)
     return Row((draw(keys()), ts, draw(payloads()), draw(seldom())))
 
 
@@ -206,13 +213,15 @@ def cases(
     algorithms: Sequence[Algorithm] = ALGORITHMS,
     policies: Sequence[OnViolation] = (OnViolation.REJECT, OnViolation.ACCEPT),
     with_ranges: bool = True,
+    announced: st.SearchStrategy[Pattern] | None = None,
     small_memory: bool = False,
     max_batches: int = 5,
     max_objects: int = 9,
 ) -> Case:
     """Any join over any two streams; `max_objects` is per batch and stream.
 
-    With `small_memory` punctuations are soon forgotten.
+    `announced` is what may be announced to end apart from a stream: single keys, unless said otherwise. With
+    `small_memory` punctuations are soon forgotten.
     """
     n_batches = draw(st.integers(1, max_batches))
     told = draw(st.sampled_from([(True, True), (True, True), (True, False), (False, True), (False, False)]))
@@ -220,7 +229,7 @@ def cases(
     batches: list[Batch] = []
     for number in range(n_batches):
         left, right = (
-            draw(st.lists(objects(number * pace + 4, with_ranges, with_punctuations), max_size=max_objects))
+            draw(st.lists(objects(number * pace + 4, with_ranges, with_punctuations, announced), max_size=max_objects))
             for with_punctuations in told
         )
         batches.append((left, right))
@@ -290,16 +299,23 @@ class Promises:
     seen: list[Any] = field(default_factory=list)
     ended: bool = False
 
-    def allow(self, row: Row) -> bool:
-        """Whether the stream may still send this tuple."""
+    def refuses(self, each: Object) -> bool:
+        """Whether the stream may no longer send this."""
+        return self.ended or (isinstance(each, Row) and not self._allows(each))
+
+    def _allows(self, row: Row) -> bool:
         key, ts = row.values[0], row.values[1]
-        if self.ended or (key is not None and key in self.closed):
+        if key is not None and key in self.closed:
             return False
         if self.spec.unique and key is not None and key in self.seen:
             return False
         if self.spec.clustered and key in self.seen and self.seen[-1] != key and key is not None:
             return False
-        return not any(p.ts <= ts and matches_all(p.patterns, row.values) for p in self.told)
+        return not any(p.ts + (not p.in_band) <= ts and matches_all(p.patterns, row.values) for p in self.told)
+
+    def announced(self) -> list[Punctuation]:
+        """The endings that were announced apart from the stream."""
+        return [p for p in self.told if not p.in_band]
 
     def note(self, each: Object) -> None:
         """Remembers what the stream says with this object."""
@@ -328,8 +344,9 @@ def honest_cases(
 ) -> HonestCase:
     """Streams that keep their bounds and promises under every cut.
 
-    All times are distinct. With `disorder` a stream's objects may arrive up to its lateness after their turn, and one
-    stream may lag behind the other, unless there is a count window.
+    All times are distinct, but for tuples that come twice at the very time of an announced ending. With `disorder` a
+    stream's objects may arrive up to its lateness after their turn, and one stream may lag behind the other, unless
+    there is a count window.
     """
     left, right = draw(_honest_spec(LEFT, counts)), draw(_honest_spec(RIGHT, counts))
     counted = any(isinstance(spec.window, CountWindow) for spec in (left, right))
@@ -339,16 +356,19 @@ def honest_cases(
     arrivals: list[tuple[int, int, Side, Object]] = []
     ts = 0
     for _ in range(draw(st.integers(0, max_objects))):
-        ts += draw(st.sampled_from([1, 1, 1, 2, 3, 6]))
+        to_announced = [p.ts - ts for each in promises for p in each.announced() if p.ts > ts]
+        ts += draw(st.sampled_from([1, 1, 1, 2, 3, 6, *to_announced]))
         side = draw(st.sampled_from(Side))
         ours = promises[side]
-        each = draw(_honest_object(ts, with_ranges, with_future))
-        if ours.ended or (isinstance(each, Row) and not ours.allow(each)) or (_ends_stream(each) and not with_ends):
-            continue
-        ours.note(each)
-        slack = ours.spec.lateness_us if disorder and not ours.spec.clustered else 0
-        delay = slack if _ends_stream(each) else draw(st.integers(0, slack))
-        arrivals.append((ts + delay + lag * side, ts, side, each))
+        ending = [p for p in ours.announced() if p.ts == ts]
+        each = draw(_honest_object(ts, with_ranges, with_future, [p.patterns[0] for p in ending]))
+        for _ in range(draw(st.integers(1, 1 if counted or not ending else 2))):
+            if ours.refuses(each) or (_ends_stream(each) and not with_ends):
+                continue
+            ours.note(each)
+            slack = ours.spec.lateness_us if disorder else 0
+            delay = slack if _ends_stream(each) else draw(st.integers(0, slack))
+            arrivals.append((ts + delay + lag * side, ts, side, each))
     history = [(side, each) for _, _, side, each in sorted(arrivals, key=lambda arrival: arrival[:2])]
     left, right = (
         _say_whether_punctuated(spec, [each for s, each in history if s is side])
@@ -372,8 +392,13 @@ def _honest_spec(draw: st.DrawFn, side: Side, counts: bool) -> StreamSpec:
 
 
 @st.composite
-def _honest_object(draw: st.DrawFn, ts: int, with_ranges: bool, with_future: bool) -> Object:
+def _honest_object(draw: st.DrawFn, ts: int, with_ranges: bool, with_future: bool, ending: Sequence[Pattern]) -> Object:
+    """An object at this time; `ending` are keys that are announced to end now, which may come for the last time."""
     kind = draw(st.sampled_from(["tuple"] * 8 + ["row", "row", "ending"]))
+    last_ones = [pattern.value for pattern in ending if isinstance(pattern, Constant)]
+    comes_again = draw(st.booleans())
+    if last_ones and comes_again:
+        return Row((draw(st.sampled_from(last_ones)), ts, draw(payloads()), draw(seldom())))
     if kind == "row":
         return Punctuation(ts, draw(pattern_rows(ts, with_ranges)))
     if kind == "ending":

@@ -16,10 +16,10 @@ def stream_schema(spec: StreamSpec) -> pa.Schema:
     return pa.schema([(name, types.get(name, pa.int64())) for name in spec.columns])
 
 
-def as_batch(spec: StreamSpec, objects: Sequence[Row | Punctuation]) -> StreamBatch:
-    """One stream's share of a batch."""
+def as_batch(spec: StreamSpec, objects: Sequence[Row | Punctuation], schema: pa.Schema | None = None) -> StreamBatch:
+    """One stream's share of a batch, by `stream_schema` unless another one is given."""
     rows = [each.values for each in objects if isinstance(each, Row)]
     punctuations = tuple(each for each in objects if isinstance(each, Punctuation))
-    schema = stream_schema(spec)
+    schema = stream_schema(spec) if schema is None else schema
     columns = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]
     return StreamBatch(pa.table(columns, schema=schema), punctuations=punctuations)

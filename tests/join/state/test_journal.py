@@ -18,9 +18,11 @@ from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
 from punctuated.testing.checks import check_equals_oracle
-from punctuated.testing.strategies import Case, cases
+from punctuated.testing.strategies import Case, cases, key_patterns
+from punctuated.testing.tables import as_batch
 
 COLUMNS = ("k", "ts", "v", "f")
 SPEC = JoinSpec(
@@ -31,7 +33,7 @@ SPEC = JoinSpec(
 )
 
 
-@given(cases(), st.integers(1, 4))
+@given(cases(announced=key_patterns()), st.integers(1, 4))
 def test_a_restored_driver_goes_on_as_if_nothing_had_happened(case: Case, every: int) -> None:
     journal, entries = Journal(), list[bytes]()
 
@@ -56,8 +58,17 @@ def test_a_state_of_another_query_says_what_changed() -> None:
 
 
 def test_a_smaller_window_fits() -> None:
+    """It counts for the tuples that are stored already."""
     wider = replace(SPEC, streams=(replace(SPEC.left, window=TimeWindow(20)), SPEC.right))
-    restore(new_driver(SPEC), [Journal().write(new_driver(wider))])
+    old, new = new_driver(wider), new_driver(SPEC)
+    stored = as_batch(wider.left, [Row((1, 0, 0, False)), Row((2, 5, 0, False))])
+    old.process(stored, as_batch(wider.right, []))
+    restore(new, [Journal().write(old)])
+    came = as_batch(SPEC.right, [Row((1, 10, 0, False)), Row((1, 11, 0, False)), Row((2, 15, 0, False))])
+    for driver, results in ((old, [1, 1, 2]), (new, [1, 2])):
+        batch = driver.process(as_batch(SPEC.left, []), came)
+        assert [key for table in batch.results for key in table["k"].to_pylist()] == results
+    assert (old.state.sides["live"][0], new.state.sides["live"][0]) == (2, 1)
 
 
 def test_something_else_is_no_journal() -> None:

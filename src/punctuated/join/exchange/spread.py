@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from punctuated.join.exchange.boundaries import Boundaries, boundaries_of
 from punctuated.join.exchange.tick import make_tick
 from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
@@ -58,7 +59,7 @@ def spread(
 
     `everywhere`: its tuples go to every bucket.
     """
-    tick = make_tick(stream, *_in_time(stream, batch.rows), said_times(stream, batch))
+    tick = _tick(stream, batch)
     if everywhere:
         rows = [batch.rows] * n_buckets
     elif stream.key:
@@ -74,15 +75,14 @@ def spread(
     ]
 
 
-def _in_time(stream: StreamSpec, rows: pa.Table) -> tuple[pa.Table, Numbers]:
-    """As many of the rows as a tick needs, by time, and their times."""
-    ts = to_microseconds(rows[stream.time], stream.time)
+def _tick(stream: StreamSpec, batch: StreamBatch) -> pa.Table:
+    ts = to_microseconds(batch.rows[stream.time], stream.time)
+    boundaries = Boundaries.none()
     if stream.clustered:
-        order = np.argsort(ts, kind="stable")
-        return rows.take(pa.array(order)), ts[order]
+        boundaries = boundaries_of([batch.rows[name] for name in stream.key], ts)
     if stream.max_ahead_us is None and ts.size:
-        return rows, np.array([ts.min(), ts.max()])
-    return rows, np.sort(ts)
+        ts = np.array([ts.min(), ts.max()])
+    return make_tick(stream, np.sort(ts), said_times(stream, batch), boundaries)
 
 
 def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:

@@ -1,27 +1,29 @@
 """Ticks: what every bucket must know of a whole batch of a stream, beyond the objects that fall to it.
 
 A tick is a small table of spans of time. Ticks of parts of a batch, one under the other, are a tick of the whole. So
-the clock of a batch, what is too far ahead, and where a clustered stream stands come out the same in every bucket,
-however the batch was spread.
+the clock of a batch, what is too far ahead, and when a clustered stream leaves a value come out the same in every
+bucket, however the batch was spread.
 
-    low, high   the stream has tuples at both times, and no gap in between is longer than `max_ahead`
-    said        the span is a punctuation's time instead
-    key columns of the newest tuple of the span, for clustered streams
+    kind        SPAN, SAID or FIRST
+    low, high   SPAN: the stream has tuples at both times, and no gap in between is longer than `max_ahead`
+                SAID: the time of a punctuation; FIRST: of the first tuple of a value, for clustered streams
+    mark        of that value, null for keys with a null in them
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from punctuated.join.exchange.boundaries import Boundaries
 from punctuated.kernels.layout import NEVER
 from punctuated.model.spec import StreamSpec
 
 Times = npt.NDArray[np.int64]
-Key = tuple[Any, ...]
+SPAN, SAID, FIRST = range(3)
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class BatchTimes:
 
     newest: int  # NEVER if nothing came
     ahead: tuple[tuple[int, int], ...]  # closed intervals in which tuples are too far ahead
-    cluster: tuple[int, Key] | None  # time and key of the newest tuple of a clustered stream
+    boundaries: Boundaries = field(default_factory=Boundaries.none)  # of a clustered stream
 
     def are_ahead(self, ts: Times) -> npt.NDArray[np.bool_]:
         found = np.zeros(ts.size, np.bool_)
@@ -39,29 +41,28 @@ class BatchTimes:
         return found
 
 
-def times_of(stream: StreamSpec, rows: pa.Table, ts: Times, said: Times, newest: int) -> BatchTimes:
-    """What the tick of these rows would say, for a batch that is not spread; most streams need no tick for that."""
+def times_of(stream: StreamSpec, ts: Times, said: Times, boundaries: Boundaries, newest: int) -> BatchTimes:
+    """What the tick of these tuples would say, for a batch that is not spread; most streams need no tick for that."""
     if stream.max_ahead_us is not None or stream.clustered:
-        return read_tick(stream, make_tick(stream, rows, ts, said), newest)
+        return read_tick(stream, make_tick(stream, ts, said, boundaries), newest)
     own = ts[-1:] if not stream.is_output else ts[:0]  # the times of results prove nothing
     times = [int(array.max()) for array in (own, said) if array.size]
-    return BatchTimes(max(times, default=NEVER), (), None)
+    return BatchTimes(max(times, default=NEVER), ())
 
 
-def make_tick(stream: StreamSpec, rows: pa.Table, ts: Times, said: Times) -> pa.Table:
-    """The tick of some rows with these ascending times, and of in-band punctuations at the times `said`."""
+def make_tick(stream: StreamSpec, ts: Times, said: Times, boundaries: Boundaries) -> pa.Table:
+    """The tick of tuples with these ascending times, and of in-band punctuations at the times `said`."""
     starts, ends = _spans(ts if not stream.is_output else ts[:0], stream.max_ahead_us)
     said = np.unique(said) if stream.max_ahead_us is not None else np.sort(said)[-1:]
+    sizes = [starts.size, said.size, boundaries.ts.size]
     columns: dict[str, object] = {
-        "low": np.concatenate([ts[starts], said]),
-        "high": np.concatenate([ts[ends], said]),
-        "said": np.repeat([False, True], [starts.size, said.size]),
+        "kind": np.repeat(np.array([SPAN, SAID, FIRST], np.uint8), sizes),
+        "low": np.concatenate([ts[starts], said, boundaries.ts]),
+        "high": np.concatenate([ts[ends], said, boundaries.ts]),
     }
     if stream.clustered:
-        newest = [_newest_key(stream, rows, ts, int(end)) for end in ends.tolist()]
-        for place, name in enumerate(stream.key):
-            values = [*(key[place] for key in newest), *[None] * said.size]
-            columns[f"key {place}"] = pa.array(values, rows.schema.field(name).type)
+        marks = pa.array(boundaries.mark, mask=~boundaries.valid)
+        columns["mark"] = pa.concat_arrays([pa.nulls(sizes[SPAN] + sizes[SAID], pa.int64()), marks])
     return pa.table(columns)
 
 
@@ -73,28 +74,25 @@ def _spans(ts: Times, max_ahead: int | None) -> tuple[Times, Times]:
     return np.concatenate([[0], gaps + 1]), np.concatenate([gaps, [ts.size - 1]])
 
 
-def _newest_key(stream: StreamSpec, rows: pa.Table, ts: Times, end: int) -> Key:
-    """Key of the newest tuple up to position `end`: among equal times a null key, then the largest one."""
-    first = int(np.searchsorted(ts, ts[end]))
-    keys = rows.select(list(stream.key)).slice(first, end - first + 1).to_pydict().values()
-    return max(zip(*keys, strict=True), key=key_rank)
-
-
-def key_rank(key: Key) -> tuple[bool, Key]:
-    """Null keys come after all others."""
-    return (True, ()) if None in key else (False, key)
-
-
 def read_tick(stream: StreamSpec, tick: pa.Table, newest: int) -> BatchTimes:
     """What the ticks of a batch mean for a stream whose newest object so far is at `newest`."""
-    said = np.asarray(tick["said"]).astype(np.bool_)
-    low, high = np.asarray(tick["low"]), np.asarray(tick["high"])
-    points = np.sort(low[said])
-    order = np.argsort(low[~said], kind="stable")
-    spans = list(zip(low[~said][order].tolist(), high[~said][order].tolist(), strict=True))
+    kind, low, high = (np.asarray(tick[name]) for name in ("kind", "low", "high"))
+    points = np.sort(low[kind == SAID])
+    starts, ends = low[kind == SPAN], high[kind == SPAN]
+    order = np.argsort(starts, kind="stable")
+    spans = list(zip(starts[order].tolist(), ends[order].tolist(), strict=True))
     reached, ahead = _follow(spans, points, newest, stream.max_ahead_us)
-    batch_newest = max([*reached, *points[-1:].tolist()], default=NEVER)
-    return BatchTimes(batch_newest, tuple(ahead), _cluster(stream, tick, ahead) if stream.clustered else None)
+    times = BatchTimes(max([*reached, *points[-1:].tolist()], default=NEVER), tuple(ahead))
+    return replace(times, boundaries=_boundaries(tick, times)) if stream.clustered else times
+
+
+def _boundaries(tick: pa.Table, times: BatchTimes) -> Boundaries:
+    """The boundaries of all parts together; a value that first comes too far ahead has none."""
+    firsts = tick.filter(pc.equal(tick["kind"], FIRST))
+    valid = firsts["mark"].is_valid().to_numpy()
+    marks = np.asarray(pc.fill_null(firsts["mark"], 0))
+    found = Boundaries(np.asarray(firsts["low"]), marks, valid).earliest()
+    return found.select(~times.are_ahead(found.ts))
 
 
 def _follow(
@@ -122,13 +120,3 @@ def _follow(
             reached.append(high)
             newest = high
     return reached, ahead
-
-
-def _cluster(stream: StreamSpec, tick: pa.Table, ahead: Sequence[tuple[int, int]]) -> tuple[int, Key] | None:
-    rejected = {high for _, high in ahead}
-    found = [
-        (row["high"], tuple(row[f"key {place}"] for place in range(len(stream.key))))
-        for row in tick.to_pylist()
-        if not row["said"] and row["high"] not in rejected
-    ]
-    return max(found, key=lambda each: (each[0], key_rank(each[1])), default=None)

@@ -25,6 +25,7 @@ class Promise:
     ts: int
     order: int = 0  # of arrival
     touched: int = 0
+    announced: bool = False  # apart from the stream: in effect only beyond `ts`
 
 
 def broken(
@@ -33,7 +34,7 @@ def broken(
     """Rows that break an earlier promise, or a fresh one of this batch; `watermark` is that before the batch."""
     mask = np.zeros(ts.size, np.bool_)
     for known, promise in [*((True, p) for p in promises), *((False, p) for p in fresh)]:
-        in_effect = known and watermark >= promise.ts
+        in_effect = known and watermark >= promise.ts + promise.announced
         suspects = np.ones(ts.size, np.bool_) if in_effect else ts > promise.ts
         if suspects.any():
             mask |= suspects & match_columns(promise.patterns, [rows[name] for name in promise.columns])

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.join.exchange.boundaries import Boundaries, boundaries_of, with_codes
 from punctuated.join.exchange.tick import BatchTimes, read_tick, times_of
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.pattern_match import typed_scalar
@@ -23,6 +24,7 @@ from punctuated.model.window import CountWindow
 
 Times = npt.NDArray[np.int64]
 _NO_INTS = np.empty(0, np.int64)
+_NO_BOUNDARIES = np.empty(0, lay.BOUNDARY)
 
 
 class TupleKeys(NamedTuple):
@@ -49,6 +51,7 @@ class RangeEnding:
 
     patterns: tuple[Pattern, ...]
     ts: int
+    announced: bool
 
 
 @dataclass
@@ -58,6 +61,7 @@ class Intake:
     rows: pa.Table  # accepted so far, sorted
     objects: lay.Objects
     times: BatchTimes
+    boundaries: lay.Records  # of a clustered stream
     rejected: list[tuple[pa.Table, str]]
     ranges: list[RangeEnding]  # punctuation_code of a range points here
     promises: list[Punctuation]  # punctuations that end no value; punctuation_code points here too
@@ -68,11 +72,6 @@ class Intake:
         for view in views:
             view.flags.writeable = False
         self.objects = lay.Objects(*views)
-
-    @property
-    def last_codes(self) -> Times:
-        """The values that a clustered stream brings."""
-        return np.asarray(self.objects.code[self.objects.status & lay.LAST_IN_BATCH != 0])
 
 
 @dataclass
@@ -108,10 +107,15 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     keys = encode(rows)
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     newest = int(ours["newest"])
+    named = [rows[name] for name in stream.key]
     if batch.tick is None:
-        times = times_of(stream, rows, ts, said_times(stream, batch), newest)
+        brought = boundaries_of(named, ts) if stream.clustered else Boundaries.none()
+        times = times_of(stream, ts, said_times(stream, batch), brought, newest)
     else:
         times = read_tick(stream, batch.tick, newest)
+    boundaries = _NO_BOUNDARIES
+    if stream.clustered:
+        boundaries = with_codes(times.boundaries, named, keys.code, keys.valid)
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
     if stream.flag is not None:
@@ -124,16 +128,8 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
         kept = ~(late | ahead)
         rows, ts, keys = rows.filter(pa.array(kept)), ts[kept], keys.kept(kept)
     status = np.where(keys.valid, 0, lay.NULL_KEY).astype(np.uint8)
-    if stream.clustered:
-        status[_last_of_each(keys.code, np.flatnonzero(keys.valid))] |= lay.LAST_IN_BATCH
     objects = lay.Objects(ts, keys.code, status, *punctuations.sorted(), keys.group, keys.low, keys.high)
-    return Intake(rows, objects, times, rejected, ranges, promises)
-
-
-def _last_of_each(codes: Times, positions: Times) -> Times:
-    """The last of these ascending positions for each code."""
-    backwards = positions[::-1]
-    return np.asarray(backwards[np.unique(codes[backwards], return_index=True)[1]])
+    return Intake(rows, objects, times, boundaries, rejected, ranges, promises)
 
 
 def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times]:
@@ -186,11 +182,17 @@ def _punctuations(
     promises: list[Punctuation] = []
     for endings in batch.endings:
         codes, valid = codec.encode(endings.keys.columns)
-        built.add(to_microseconds(endings.ts, stream.time)[valid], codes[valid], lay.END_VALUE)
-    for punctuation in sorted(batch.punctuations, key=lambda each: repr(_key_patterns(stream, each))):
+        kind = lay.END_VALUE if endings.in_band else lay.ANNOUNCE_VALUE
+        built.add(to_microseconds(endings.ts, stream.time)[valid], codes[valid], kind)
+    for punctuation in sorted(batch.punctuations, key=lambda each: _content(stream, each)):
         code, kind = _meaning(stream, punctuation, codec, ranges, promises)
         built.add(np.full(code.size, punctuation.ts, np.int64), code, kind)
     return built, ranges, promises
+
+
+def _content(stream: StreamSpec, punctuation: Punctuation) -> tuple[bool, str]:
+    """What punctuations of one time and kind are ordered by; announced ones come last."""
+    return not punctuation.in_band, repr(_key_patterns(stream, punctuation))
 
 
 def _key_patterns(stream: StreamSpec, punctuation: Punctuation) -> tuple[Pattern, ...]:
@@ -210,9 +212,9 @@ def _meaning(
     if kind is Kind.VALUES:
         values = named_values(punctuation.patterns, stream.columns, stream.key)
         codes, _ = codec.encode(key_columns(values, codec.types))
-        return codes, lay.END_VALUE
+        return codes, lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE
     if kind is Kind.RANGE:
-        ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts))
+        ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts, not punctuation.in_band))
         return np.array([len(ranges) - 1]), lay.END_RANGE
     if kind is Kind.END:
         return np.array([lay.NEVER]), lay.END_STREAM

@@ -149,23 +149,28 @@ class Collector:
             hit = self._where(self._all(LEFT, left), self._all(RIGHT, right))
             left, right = left[hit], right[hit]
         if self._spec.how in (JoinType.SEMI, JoinType.ANTI):
-            left = self._first_matches(left)
+            left, right = self._first_matches(left, right)
             self._mark(LEFT, left)
             if self._spec.how is JoinType.SEMI and left.size:
-                self._emit(LEFT, left, None)
+                self._emit(LEFT, left, None, self._result_ts(left, right))
             return
         self._mark(LEFT, left)
         self._mark(RIGHT, right)
         if left.size:
-            self._emit(LEFT, left, right)
+            self._emit(LEFT, left, right, self._result_ts(left, right))
 
     def _all(self, side: Side, rows: lay.Indices) -> pa.Table:
         return self._rows[side].take(rows, list(self._spec.streams[side].columns))
 
-    def _first_matches(self, left: lay.Indices) -> lay.Indices:
+    def _first_matches(self, left: lay.Indices, right: lay.Indices) -> tuple[lay.Indices, lay.Indices]:
+        """The first pair of each left row; right rows are numbered in the order in which they come."""
         if self._where is None:
-            return left
-        return np.unique(left[~self._matched[LEFT][left]])
+            return left, right
+        fresh = ~self._matched[LEFT][left]
+        left, right = left[fresh], right[fresh]
+        order = np.lexsort((right, left))
+        rows, first = np.unique(left[order], return_index=True)
+        return rows, right[order][first]
 
     def _mark(self, side: Side, rows: lay.Indices) -> None:
         if self._settles_late:
@@ -179,8 +184,8 @@ class Collector:
             if ours.size:
                 self._emit(side, ours["row"], None, np.maximum(ours["ts"], self._output_watermark))
 
-    def _emit(self, side: Side, rows: lay.Indices, other_rows: lay.Indices | None, ts: Ints | None = None) -> None:
-        """Rows of one side, beside the matching rows of the other or nulls."""
+    def _emit(self, side: Side, rows: lay.Indices, other_rows: lay.Indices | None, ts: Ints | None) -> None:
+        """Rows of one side, beside the matching rows of the other or nulls, and their times."""
         columns, n = self._columns, rows.size
         ours = self._rows[side].take(rows, [*columns.keys[side], *columns.payload[side]])
         keys, payload = ours.columns[: columns.n_key], ours.columns[columns.n_key :]
@@ -193,12 +198,14 @@ class Collector:
         if self._chances is not None and other_rows is not None:
             table = self._chances.add_to(table, rows, other_rows)  # only inner joins shed, so the side is the left one
         self.batch.results.append(table)
-        if self._setup.timed:
-            self.batch.result_ts.append(self._result_ts(side, rows, other_rows) if ts is None else ts.astype(np.int64))
+        if self._setup.timed and ts is not None:
+            self.batch.result_ts.append(ts.astype(np.int64))
 
-    def _result_ts(self, side: Side, rows: lay.Indices, other_rows: lay.Indices | None) -> Ints:
-        ours = self._times[side].of(rows)
-        return ours if other_rows is None else np.maximum(ours, self._times[side.other].of(other_rows))
+    def _result_ts(self, left: lay.Indices, right: lay.Indices) -> Ints | None:
+        """The moments of matches, the later ones of both times, if they are asked for."""
+        if not self._setup.timed:
+            return None
+        return np.maximum(self._times[LEFT].of(left), self._times[RIGHT].of(right))
 
     # Punctuations and rejections
 

@@ -124,6 +124,7 @@ class JoinState:
             pending=np.zeros((2, timed), lay.TIMER),
             deadlines=np.zeros((2, timed), lay.TIMER),
             clusters=np.zeros((2, timed), lay.TIMER),
+            boundaries=np.zeros((2, 0), lay.BOUNDARY),
             queue=np.zeros(spec.purge_threshold, np.int64),
             done=np.zeros(2 * timed, np.int64),
             runs=np.zeros(0, lay.RUN),
@@ -161,6 +162,35 @@ class JoinState:
     def remember(self, runs: lay.Records, ranges: lay.Records) -> None:
         """Let the kernels see another memory of punctuations."""
         self._replace(runs=runs, ranges=ranges)
+
+    # Boundaries of clustered streams
+
+    def boundaries(self, side: Side) -> lay.Records:
+        """Those that may still end a value: tuples to come are not before the watermark."""
+        known = self.arrays.boundaries[side, : int(self.sides["n_boundaries"][side])]
+        return np.asarray(known[known["time"] > self.sides["watermark"][side]])
+
+    def add_boundaries(self, side: Side, fresh: lay.Records) -> None:
+        """A batch brings others."""
+        kept = np.concatenate([self.boundaries(side), fresh])
+        kept = kept[np.argsort(kept["time"], kind="stable")]
+        self._replace(boundaries=_grown(self.arrays.boundaries, kept.size))
+        self.arrays.boundaries[side, : kept.size] = kept
+        self.sides["n_boundaries"][side], self.sides["boundary"][side] = kept.size, 0
+
+    def _own_boundaries(self) -> tuple[Any, ...]:
+        """Places of the boundaries whose values have codes here."""
+        n_known = self.sides["n_boundaries"][:, np.newaxis]
+        is_known = np.arange(self.arrays.boundaries.shape[1]) < n_known
+        return np.nonzero(is_known & (self.arrays.boundaries["is_here"] != 0))
+
+    def boundary_codes(self) -> npt.NDArray[np.int64]:
+        """Codes of the values that boundaries are of."""
+        return np.asarray(self.arrays.boundaries["code"][self._own_boundaries()])
+
+    def recode_boundaries(self, codes: npt.NDArray[np.int64]) -> None:
+        """Keys were numbered anew; codes as they were given."""
+        self.arrays.boundaries["code"][self._own_boundaries()] = codes
 
     # Room
 
@@ -264,12 +294,12 @@ class JoinState:
 
     def _make_timer_room(self, deadlines: int) -> None:
         sides, arrays = self.sides, self.arrays
+        to_end = int((sides["n_pending"] + sides["n_clusters"]).max())
         self._replace(
-            pending=_grown(arrays.pending, int(sides["n_pending"].max()) + self.quota + 2),
+            pending=_grown(arrays.pending, to_end + self.quota + 2),
             clusters=_grown(arrays.clusters, int(sides["n_clusters"].max()) + self.quota + 2),
             deadlines=_grown(
-                arrays.deadlines,
-                int((sides["n_deadlines"] + sides["n_pending"]).max()) + deadlines + 2 * self.quota + 4,
+                arrays.deadlines, int(sides["n_deadlines"].max()) + to_end + deadlines + 2 * self.quota + 4
             ),
         )
 

@@ -35,6 +35,12 @@ class Known:
     ts: int
     order: int  # of arrival
     touched: int
+    announced: bool = False  # apart from the stream: in effect only beyond `ts`
+
+    @property
+    def effect_ts(self) -> int:
+        """The watermark from which it is in effect."""
+        return self.ts + self.announced
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class RangeEndings:
     def promises(self, side: Side, columns: tuple[str, ...]) -> list[Promise]:
         """What the stream has promised by ranges, for the check of its tuples."""
         known = [*self.pending[side], *self.in_effect[side]]
-        return [Promise(columns, each.patterns, each.ts) for each in known]
+        return [Promise(columns, each.patterns, each.ts, announced=each.announced) for each in known]
 
     def meet(self, side: Side, ending: RangeEnding, state: JoinState) -> list[OutputRange]:
         """A range ending has arrived: it takes effect now or waits."""
@@ -69,8 +75,9 @@ class RangeEndings:
             return []
         common = state.common
         common["timers"] += 1
-        known = Known(ending.patterns, ending.ts, int(common[0]["timers"]), int(common[0]["seq"]))
-        if state.sides["watermark"][side] >= ending.ts:
+        order, touched = int(common[0]["timers"]), int(common[0]["seq"])
+        known = Known(ending.patterns, ending.ts, order, touched, ending.announced)
+        if state.sides["watermark"][side] >= known.effect_ts:
             return self._take_effect(side, known, state)
         self.pending[side].append(known)
         self._announce(side, state)
@@ -80,7 +87,7 @@ class RangeEndings:
         """Put the first pending range ending that is due into effect; left before right."""
         for side in Side:
             if state.sides["range_time"][side] <= state.sides["watermark"][side]:
-                first = min(self.pending[side], key=lambda each: (each.ts, each.order))
+                first = min(self.pending[side], key=lambda each: (each.effect_ts, each.order))
                 self.pending[side].remove(first)
                 self._announce(side, state)
                 return self._take_effect(side, first, state)
@@ -88,7 +95,7 @@ class RangeEndings:
 
     def _announce(self, side: Side, state: JoinState) -> None:
         """Tell the loop when to come back."""
-        time, order = min(((each.ts, each.order) for each in self.pending[side]), default=(lay.NOT_SET, 0))
+        time, order = min(((each.effect_ts, each.order) for each in self.pending[side]), default=(lay.NOT_SET, 0))
         state.sides["range_time"][side] = time
         state.sides["range_order"][side] = order
         state.common["due"] = lay.NEVER  # it is looked at when time goes on
@@ -160,7 +167,10 @@ class RangeEndings:
         """Ranges as text."""
         types = self._codec.types
         kept = {
-            name: [[print_patterns(each.patterns, types), each.ts, each.order, each.touched] for each in ranges]
+            name: [
+                [print_patterns(each.patterns, types), each.ts, each.order, each.touched, each.announced]
+                for each in ranges
+            ]
             for name, ranges in self.named_lists().items()
         }
         return Content({"kept": to_json(kept)})

@@ -20,7 +20,7 @@ from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
 
-_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", "in_cluster", "cluster", *lay.SIDE_TOTALS)
+_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", *lay.SIDE_TOTALS)
 _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
 _ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
 _TIMERS = (*_ORDERED, "clusters")
@@ -59,6 +59,8 @@ class SavedArrays:
             for name, numbers in zip(kept, _ints(saved.plain[key]).reshape(len(kept), -1), strict=True):
                 fields[name] = numbers
         self._set_timers(saved)
+        for side in Side:
+            state.add_boundaries(side, np.frombuffer(saved.plain[f"boundaries.{side}"], lay.BOUNDARY))
 
     # What is saved
 
@@ -74,6 +76,7 @@ class SavedArrays:
         }
         for side in Side:
             plain[f"clusters.{side}"] = self._timers("clusters", side).tobytes()
+            plain[f"boundaries.{side}"] = state.boundaries(side).tobytes()
             if state.sides["rows"][side]:
                 plain[f"places.{side}"] = self._places(side).tobytes()
         return plain

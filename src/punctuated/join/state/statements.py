@@ -76,8 +76,9 @@ class Statements:
                 place = int(np.flatnonzero(order == 4 * i + 2 + side)[0])
                 common["timers"] += 1
                 number = int(common["timers"][0])
-                columns = self._spec.streams[side].columns
-                self.promises[side].append(Promise(columns, told.patterns, told.ts, number, first_seq + place + 1))
+                columns, touched = self._spec.streams[side].columns, first_seq + place + 1
+                announced = not told.in_band
+                self.promises[side].append(Promise(columns, told.patterns, told.ts, number, touched, announced))
 
     def meet_range(self, side: Side, ending: RangeEnding) -> list[OutputRange]:
         """A range ending has arrived; returns what the output is told."""

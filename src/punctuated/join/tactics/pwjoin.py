@@ -50,10 +50,12 @@ class PWJoin:
         if not isinstance(self._codec, NumberedKeys):
             return
         known = self.state.arrays.values["code"][: self.state.n_values]
-        moved = self._codec.keep_only(np.unique(np.concatenate([known, statements.memory.runs.low])))
+        boundaries = self.state.boundary_codes()
+        moved = self._codec.keep_only(np.unique(np.concatenate([known, statements.memory.runs.low, boundaries])))
         if moved is None:
             return
         known[:] = moved[known]
+        self.state.recode_boundaries(moved[boundaries])
         statements.memory.renumber(moved)
         self.state.collect_values()
         statements.remember()
