@@ -122,7 +122,8 @@ class JoinDriver:
         self._begin(intakes, watermark)
         self._budget.allow(sum(intake.rows.nbytes for intake in intakes))
         inputs = intakes[LEFT].objects, intakes[RIGHT].objects
-        self._statistics.count(inputs)
+        if self._chooser is not None:
+            self._statistics.count(inputs)
         order = merge_order(*inputs)
         if self._with_chances and self.shedding is not None:
             self._collector.chances = self._chances(order, intakes, self.shedding.shares)
