@@ -54,7 +54,8 @@ class WindowPair:
 
     def expect(self, objects: Sequence[Objects]) -> None:
         """Count them, for the choice of structures."""
-        self._statistics.count(objects)
+        if self._chooser is not None:
+            self._statistics.count(objects)
 
     def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
         """The loop over structures."""
