@@ -1,13 +1,17 @@
 """The results of a join as a stream for another one."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import punctuated as pt
 from table_streams import declare
+
+Row = dict[str, Any]
 
 
 def table(seed: int, value: str, n: int = 60) -> pa.Table:
@@ -57,9 +61,94 @@ def test_three_streams_in_two_joins(
     assert len(expected) > 0
     assert "_ts" not in results.column_names
     assert both.rejected.num_rows == 0
-    said = Counter(both.punctuations["k"].to_pylist())
-    assert set(said.values()) <= {1}
-    assert said.keys() == set(joined.punctuations["k"].to_pylist()) & set(c["k"].to_pylist()) | said.keys()
+    over = both.punctuations["k"].to_pylist()
+    assert sorted(over) == sorted({*joined.punctuations["k"].to_pylist(), *c["k"].to_pylist()})
+
+
+TYPES = ["inner", "left", "right", "full", "semi", "anti"]
+
+
+def joined_rows(left: list[Row], right: list[Row], how: str) -> list[Row]:
+    """All pairs of equal keys, and what the type of the join makes of the others."""
+    pairs = [(x, y) for x in left for y in right if x["k"] == y["k"]]
+    lone = [x for x in left if not any(x is a for a, _ in pairs)]
+    other = [y for y in right if not any(y is b for _, b in pairs)]
+    if how == "semi":
+        return [x for x in left if any(x is a for a, _ in pairs)]
+    if how == "anti":
+        return lone
+    found = [{**x, **y} for x, y in pairs]
+    return found + (lone if how in ("left", "full") else []) + (other if how in ("right", "full") else [])
+
+
+@pytest.mark.parametrize("batches", [1, 7])
+@pytest.mark.parametrize("second", TYPES)
+@pytest.mark.parametrize("first", TYPES)
+def test_chains_of_every_join_type_lose_nothing(first: str, second: str, batches: int) -> None:
+    """Without windows, so that only keys and types decide; B comes long after A, and keys are missing everywhere."""
+    tables = {name: table(seed, name.lower(), 40) for seed, name in ((1, "A"), (2, "B"), (3, "C"))}
+    tables["B"] = tables["B"].set_column(1, "ts", pc.add(tables["B"]["ts"], 300))
+    for name, factor in (("B", 3), ("C", 2)):
+        known = np.asarray(tables[name]["k"]) % factor
+        tables[name] = tables[name].filter(pa.array(known != 0 if name == "B" else known == 0))
+    rows = {name: [{"k": row["k"], name: row[name.lower()]} for row in t.to_pylist()] for name, t in tables.items()}
+    streams = {}
+    for name, each in tables.items():
+        plain = each.select(["k", "ts", name.lower(), "last"]).rename_columns(["k", f"ts_{name}", name, f"last_{name}"])
+        size = -(-len(plain) // batches)
+        cut = [plain.slice(start, size) for start in range(0, len(plain), size)]
+        streams[name] = declare(
+            cut, name=name, key="k", time=f"ts_{name}", punctuations=pt.when(f"last_{name}"), window=None
+        )
+    both = pt.join(pt.join(streams["A"], streams["B"], how=first), streams["C"], how=second)
+    wanted = joined_rows(joined_rows(rows["A"], rows["B"], first), rows["C"], second)
+    assert both.rejected.num_rows == 0
+    shown = [name for name in ("k", "A", "B", "C") if name in both.schema.names]
+    found = Counter(tuple(row[name] for name in shown) for row in both.results.to_pylist())
+    assert found == Counter(tuple(row.get(name) for name in shown) for row in wanted)
+    assert wanted
+
+
+def test_a_semi_result_comes_at_the_moment_of_its_match() -> None:
+    """A tuple that waited long for its match is not late in the next join, where it is met by what came meanwhile."""
+    a = pa.table({"k": [1, 2], "ts": [0, 90]})
+    b = pa.table({"k": [1, 3], "bt": [50, 95]})
+    c = pa.table({"k": [1, 9], "ct": [55, 96]})
+    cuts = [(a.slice(0, 1), b.slice(0, 0), c.slice(0, 0)), (a.slice(1), b, c)]
+    left, right, third = (
+        declare([cut[i] for cut in cuts], name=name, key="k", time=time, window=100)
+        for i, (name, time) in enumerate((("A", "ts"), ("B", "bt"), ("C", "ct")))
+    )
+    met = pt.join(left, right, how="semi")
+    both = pt.join(pt.stream(met, name="AB", window=10), third)
+    assert met.all.filter(pc.equal(met.all["_kind"], "result")).select(["k", "_ts"]).to_pylist() == [
+        {"k": 1, "_ts": 50}
+    ]
+    assert both.results["k"].to_pylist() == [1]
+    assert both.rejected.num_rows == 0
+
+
+def test_what_the_next_join_holds_does_not_depend_on_the_cut() -> None:
+    """Output punctuations and the output watermark reach it in order of time within a batch, too."""
+    n, peaks = 4_000, []
+    keys, none = np.arange(n) // 4, np.zeros(n, np.bool_)
+    last = np.arange(n) % 4 == 3
+    for batches in (1, 4, 50):
+        streams = []
+        for name, shift in (("A", 0), ("B", 1), ("C", 2)):
+            flag = none if name == "C" else last
+            whole = pa.table(
+                {"k": keys, f"ts_{name}": np.arange(n) * 10 + shift, name: np.arange(n), f"end_{name}": flag}
+            )
+            cut = [whole.slice(i * n // batches, n // batches) for i in range(batches)]
+            ended = pt.when(f"end_{name}")
+            streams.append(declare(cut, name=name, key="k", time=f"ts_{name}", punctuations=ended, window=2_000))
+        both = pt.join(
+            pt.stream(pt.join(streams[0], streams[1]), name="AB", window=2_000), streams[2], sample_every=100
+        )
+        peaks.append(max(both.metrics["state_right"].to_pylist()))
+        assert len(both.results) == n * 4 * 4
+    assert max(peaks) <= 2 * min(peaks) < n // 10
 
 
 def test_a_group_of_three_streams_is_final_at_the_punctuation() -> None:
