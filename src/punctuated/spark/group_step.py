@@ -68,10 +68,11 @@ class GroupStep(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket."""
         frames = list(rows)
-        groups, definition = self._query.join.groups(), self._query.join.definition
+        groups = self._query.join.groups()
+        definition: fingerprint.Parts = {"format": str(fingerprint.FORMAT), **self._query.join.definition}
         saved = self._saved.get()
         if saved is not None:
-            fingerprint.check(json.loads(saved[0]), {**definition})
+            fingerprint.check(json.loads(saved[0]), definition)
             groups.load(bytes(saved[1]))
         ended = any(frame["ended"].any() for frame in frames)
         data = [blob for frame in frames for blob in frame["data"]]

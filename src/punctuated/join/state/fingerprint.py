@@ -11,7 +11,7 @@ from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 
-FORMAT = 3
+FORMAT = 4
 Parts = dict[str, str | list[str]]
 
 
@@ -44,6 +44,11 @@ def _window(stream: StreamSpec) -> list[str]:
 
 def check(saved: Parts, now: Parts) -> None:
     """Raise if a state does not fit a query; a smaller window and new columns do fit."""
+    if saved.get("format") != now.get("format"):
+        raise SnapshotError(
+            f"the saved state has format {_show(saved.get('format'))}, and this version of punctuated reads and writes "
+            f"format {_show(now.get('format'))}; let the version that wrote it finish, or start with a new checkpoint"
+        )
     for part in {**now, **saved}:
         before, here = saved.get(part), now.get(part)
         if before != here and not _may_differ(part, before, here):
