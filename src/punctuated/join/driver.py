@@ -7,7 +7,7 @@ table and a bucket of a cluster.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,9 @@ from punctuated.join.shedding.control import HIDDEN, Allocate, ShedControl
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.budget import Budget
 from punctuated.join.state.memory import PunctuationMemory
-from punctuated.join.state.range_endings import OutputRange, RangeEndings
+from punctuated.join.state.pending_ranges import Pending
+from punctuated.join.state.range_endings import RangeEndings
+from punctuated.join.state.range_output import OutputRange
 from punctuated.join.state.rows import RowStore, ring_positions
 from punctuated.join.tactics.pairing import Pairing
 from punctuated.join.tactics.range_predicate import RangePredicate
@@ -159,12 +161,11 @@ class JoinDriver:
     @property
     def nbytes(self) -> int:
         """Bytes of everything that is kept between batches."""
-        parts = (self.state, self.memory, *self.rows)
+        parts = (self.state, self.memory, self.ranges, *self.rows)
         return sum(part.nbytes for part in parts) + self.codec.nbytes()
 
     def refresh_memory(self) -> None:
         """The memory of punctuations was replaced from outside."""
-        self.ranges.refresh(self.state)
         self._remember()
 
     def discard_output(self) -> None:
@@ -177,14 +178,10 @@ class JoinDriver:
         stream, ours = self.spec.streams[side], self.state.sides[side]
         keys_of = None if self.pairing is None else partial(self.pairing.keys, side)
         intake = take_in(stream, batch, self.codec, ours, keys_of)
-        known = [*self.promises[side], *self.ranges.promises(side, stream.key)]
-        fresh = [
-            *(Promise(stream.columns, each.patterns, each.ts) for each in intake.promises),
-            *(Promise(stream.key, each.patterns, each.ts) for each in intake.ranges),
-        ]
-        if known or fresh:
-            mask = broken(known, fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
-            intake.objects.status[mask] |= lay.BROKEN
+        fresh = [Promise(stream.columns, each.patterns, each.ts) for each in intake.promises]
+        mask = broken(self.promises[side], fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
+        mask |= self.ranges.broken(side, intake, stream.key)
+        intake.objects.status[mask] |= lay.BROKEN
         return intake
 
     def _begin(self, intakes: tuple[Intake, Intake], watermark: int) -> None:
@@ -200,8 +197,8 @@ class JoinDriver:
         common = self.state.common
         common["first_seq"] = common["seq"]
         common["due"] = lay.NEVER
-        if self.ranges:  # new keys may fall under old ranges
-            self._remember()
+        if self.ranges:
+            self.ranges.show(self.state)
         for side in Side:
             self.state.sides["batch_newest"][side] = intakes[side].times.newest
             if self.spec.streams[side].clustered:
@@ -326,7 +323,6 @@ class JoinDriver:
     def _put_out(self, ranges: Sequence[OutputRange]) -> None:
         self._collector.add_ranges(ranges)
         self.state.common["punctuations_out"] += len(ranges) if self._speaks_for_all else 0
-        self._remember_anew()
 
     # What outlives the batch
 
@@ -337,7 +333,8 @@ class JoinDriver:
 
     def _remember(self) -> None:
         """Let the loop see the memory of punctuations as it is now."""
-        self.state.remember(self.memory.runs.records(), self.ranges.segments())
+        self.ranges.show(self.state)
+        self.state.show_runs(self.memory.runs.records())
 
     def _remember_anew(self) -> None:
         """The memory has changed for values that are known already."""
@@ -355,6 +352,7 @@ class JoinDriver:
         self._collector.drain(state)
         self._collector.finish(state)
         self._archive()
+        self.ranges.settle(state, self.output_watermark)
         self._enforce_cap()
         for side in Side:
             self.rows[side].commit(state, side)
@@ -372,16 +370,18 @@ class JoinDriver:
     def _enforce_cap(self) -> None:
         if not self.state.punctuated:
             return
-        held: list[tuple[list[Any], Any]] = self.ranges.entries()
-        held += [(promises, promise) for promises in self.promises for promise in promises]
-        held.sort(key=lambda entry: entry[1].order)
+        if self.memory.fits(self.state, len(self.ranges) + sum(map(len, self.promises))):
+            return
+        covered, waiting = self.ranges.ages()
+        arrived: list[Pending | Promise] = [*waiting, *self.promises[LEFT], *self.promises[RIGHT]]
+        arrived.sort(key=attrgetter("order"))
         before = self.memory.forgotten
-        gone = self.memory.enforce(self.state, [entry.touched for _, entry in held])
-        for position in gone:
-            owner, entry = held[position]
-            owner.remove(entry)
+        gone = self.memory.enforce(self.state, [*covered.tolist(), *(each.touched for each in arrived)])
         if self.memory.forgotten > before:
-            self.ranges.refresh(self.state)
+            orders = {arrived[at - covered.size].order for at in gone if at >= covered.size}
+            for promises in self.promises:
+                promises[:] = [each for each in promises if each.order not in orders]
+            self.ranges.forget(sorted(at for at in gone if at < covered.size), orders, self.state)
             self._remember_anew()
 
     def node_codes(self, side: Side, rows: pa.Table) -> lay.Ints:
@@ -429,10 +429,12 @@ class JoinDriver:
             return
         known = self.state.arrays.values["code"][: self.state.n_values]
         codes = np.unique(np.concatenate([known, self.memory.runs.low]))
+        self.ranges.note_keys()
         moved = self.codec.keep_only(codes)
         if moved is None:
             return
         known[:] = moved[known]
         self.memory.renumber(moved)
+        self.ranges.renumber(moved)
         self.state.collect_values()
         self._remember()

@@ -1,8 +1,8 @@
 """Range endings: many values end at once (PW-20). The driver finds the values and says in which order things happen."""
 
-from punctuated.kernels._jit import in_place
+from punctuated.kernels._jit import in_place, part
 from punctuated.kernels.endings import note_ending, purge_for_ending
-from punctuated.kernels.layout import EFFECT, OUT, Bytes, Ints, State
+from punctuated.kernels.layout import EFFECT, OUT, Bytes, Ints, Records, State
 from punctuated.kernels.propagate import finish_value, has_ended, propagate
 from punctuated.kernels.purge import has_stored
 
@@ -37,3 +37,41 @@ def propagate_values(state: State, side: int, indices: Ints) -> None:
     """Propagate what the rules allow for these ended values."""
     for index in indices:
         propagate(state, side, index)
+
+
+@part
+def first_at_least(codes: Ints, low: int) -> int:
+    """Where the ascending codes reach `low`."""
+    first, last = 0, codes.size
+    while first < last:
+        middle = (first + last) >> 1
+        if codes[middle] < low:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@part
+def next_free(following: Ints, at: int) -> int:
+    """The first place from `at` on that nothing has taken; the way there is made shorter."""
+    while following[at] != at:
+        following[at] = following[following[at]]
+        at = following[at]
+    return at
+
+
+@in_place
+def find_first_endings(pending: Records, codes: Ints, following: Ints, earliest: Ints) -> None:
+    """When each of the ascending codes is first ended by one of these ranges, which ascend by time (PENDING_RANGE).
+
+    `following` is scratch, one longer than the codes. `earliest` stays as it is where no range covers a code.
+    """
+    for i in range(following.size):
+        following[i] = i
+    for ending in pending:
+        at = next_free(following, first_at_least(codes, ending.low))
+        while at < codes.size and codes[at] <= ending.high:
+            earliest[at] = ending.ts
+            following[at] = at + 1
+            at = next_free(following, at + 1)

@@ -14,7 +14,7 @@ from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.output.columns import ResultColumns
 from punctuated.join.shedding.chances import Chances
 from punctuated.join.state.arrays import JoinState
-from punctuated.join.state.range_endings import OutputRange
+from punctuated.join.state.range_output import OutputRange
 from punctuated.join.state.rows import RowStore, ring_positions
 from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Constant, Pattern

@@ -1,8 +1,8 @@
 """The journal: a driver's state as a sequence of entries, one per batch, that hold only what changed.
 
 The first entry of a journal holds everything. A restored driver goes on as if nothing had happened. Stored tuples are
-numbered in the order of arrival, so that an entry can name those that are gone; values, finished runs and timers are
-written as changes by their key; the few things that are left are written anew.
+numbered in the order of arrival, so that an entry can name those that are gone; values, finished runs, timers and
+ranges are written as changes by their key; the few things that are left are written anew.
 """
 
 import json
@@ -22,7 +22,6 @@ from punctuated.join.output.widen import widen
 from punctuated.join.state import fingerprint
 from punctuated.join.state.keyed import apply, changes
 from punctuated.join.state.memory import Runs
-from punctuated.join.state.range_endings import Known
 from punctuated.kernels import layout as lay
 from punctuated.kernels.differences import missing
 from punctuated.kernels.restore import find_values, restore_nodes, restore_values
@@ -33,13 +32,28 @@ from punctuated.model.times import to_microseconds
 
 Ints = npt.NDArray[np.int64]
 _NO_INTS = np.empty(0, np.int64)
-_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", "in_cluster", "cluster", "tuples", "punctuations")
+_SIDE_KEPT = (
+    "newest",
+    "floor",
+    "watermark",
+    "end_ts",
+    "settled",
+    "accepted",
+    "in_cluster",
+    "cluster",
+    "tuples",
+    "punctuations",
+)
 _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
 _ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
 _TIMERS = (*_ORDERED, "clusters")
 _TIMER = np.dtype([("order", "i8"), ("time", "i8"), ("value", "i8")])
 _RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8"), ("touched", "i8")])
-_KEYED = {"values": lay.REMEMBERED, "runs": _RUN} | {f"{name}.{side}": _TIMER for name in _ORDERED for side in Side}
+_KEYED = (
+    {"values": lay.REMEMBERED, "runs": _RUN, "ranges": lay.RANGE}
+    | {f"pending ranges.{side}": lay.PENDING_RANGE for side in Side}
+    | {f"{name}.{side}": _TIMER for name in _ORDERED for side in Side}
+)
 
 
 class Journal:
@@ -58,10 +72,12 @@ class Journal:
             parts |= self._tuples(driver, side)
         if isinstance(driver.codec, NumberedKeys):
             parts |= self._numbered_keys(driver.codec)
+        fresh: dict[str, lay.Records] = {}
         for name, now in _keyed(driver).items():
-            changed, gone = changes(self._records[name], now)
-            parts |= {f"{name}.changed": changed.tobytes(), f"{name}.gone": gone.tobytes()}
+            fresh[name], gone = changes(self._records[name], now)
+            parts |= {f"{name}.changed": fresh[name].tobytes(), f"{name}.gone": gone.tobytes()}
             self._records[name] = now
+        parts["range texts"] = _json(driver.ranges.texts(fresh))
         return pack_bundle(parts | _memory(driver))
 
     def _tuples(self, driver: JoinDriver, side: Side) -> Bundle:
@@ -98,6 +114,7 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
     expected = _fingerprint(driver)
     last: Bundle | None = None
     keys: list[pa.Table] = []
+    texts: dict[str, dict[str, str]] = {}
     tuples = [_Tuples(driver.rows[side].schema) for side in Side]
     records = journal._records
     for entry in entries:
@@ -108,6 +125,8 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
         for name, dtype in _KEYED.items():
             changed = np.frombuffer(last[f"{name}.changed"], dtype)
             records[name] = apply(records[name], changed, _ints(last[f"{name}.gone"]))
+        for name, more in _loads(last["range texts"]).items():
+            texts.setdefault(name, {}).update(more)
         if "keys" in last:
             start = _loads(last["keys.start"])
             keys = [*keys, from_ipc(last["keys"])] if start else [from_ipc(last["keys"])]
@@ -116,6 +135,7 @@ def restore(driver: JoinDriver, entries: Iterable[bytes]) -> Journal:
     if keys:
         driver.codec.encode(pa.concat_tables(keys).columns)
         journal._keys = sum(len(table) for table in keys), 0
+    driver.ranges.load(records, texts, driver.state)
     _rebuild(driver, last, tuples, records)
     for side in Side:
         journal._ids[side], marks = driver.rows[side].live_ids(driver.state, side)
@@ -161,7 +181,7 @@ class _Tuples:
 
 
 def _keyed(driver: JoinDriver) -> dict[str, lay.Records]:
-    """Values, finished runs and timers, ascending by their first field."""
+    """Values, finished runs, timers and ranges, ascending by their first field."""
     runs = driver.memory.runs
     finished = np.empty(len(runs), _RUN)
     finished["low"], finished["high"], finished["flags"], finished["touched"] = (
@@ -174,7 +194,7 @@ def _keyed(driver: JoinDriver) -> dict[str, lay.Records]:
     for side in Side:
         for name in _ORDERED:
             keyed[f"{name}.{side}"] = _by_first(_timers(driver, name, side))
-    return keyed
+    return keyed | {name: _by_first(kept) for name, kept in driver.ranges.records().items()}
 
 
 def _by_first(records: lay.Records) -> lay.Records:
@@ -256,15 +276,9 @@ def _places(driver: JoinDriver, side: Side) -> lay.Records:
 
 
 def _said(driver: JoinDriver) -> dict[str, Any]:
-    """Ranges and promises as text."""
-    key_types = driver.codec.types
-    ranges = {
-        name: [[print_patterns(known.patterns, key_types), known.ts, known.order, known.touched] for known in kept]
-        for name, kept in driver.ranges.named_lists().items()
-    }
+    """Promises as text, and the few numbers that are left."""
     promises = [[_promise(each, driver.schemas[side]) for each in driver.promises[side]] for side in Side]
     return {
-        "ranges": ranges,
         "promises": promises,
         "forgotten": driver.memory.forgotten,
         "last_seen": driver.last_seen,
@@ -358,8 +372,6 @@ def _restore_timers(driver: JoinDriver, parts: Bundle, records: dict[str, lay.Re
 
 
 def _restore_said(driver: JoinDriver, saved: dict[str, Any]) -> None:
-    for name, kept in driver.ranges.named_lists().items():
-        kept[:] = [Known(parse_punctuation(text, driver.codec.types), *rest) for text, *rest in saved["ranges"][name]]
     for side in Side:
         schema = driver.schemas[side]
         driver.promises[side][:] = [
