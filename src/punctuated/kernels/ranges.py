@@ -2,9 +2,22 @@
 
 from punctuated.kernels._jit import in_place, part
 from punctuated.kernels.endings import note_ending, purge_for_ending
-from punctuated.kernels.layout import EFFECT, OUT, Bytes, Ints, Records, State
-from punctuated.kernels.propagate import finish_value, has_ended, propagate
-from punctuated.kernels.purge import has_stored
+from punctuated.kernels.layout import (
+    ARCHIVED,
+    EFFECT,
+    EFFECT_ANY,
+    ENDED_ANY,
+    NEVER,
+    OUT,
+    OUT_RECALLED,
+    RECALLED,
+    Bytes,
+    Ints,
+    Records,
+    State,
+)
+from punctuated.kernels.propagate import has_ended, propagate
+from punctuated.kernels.purge import ended_ts, has_stored, purge_value
 
 
 @in_place
@@ -26,10 +39,21 @@ def end_values(state: State, side: int, indices: Ints, ts: int) -> None:
 
 @in_place
 def cover_values(state: State, indices: Ints) -> None:
-    """An output range speaks for these values: they are over in the output, without a punctuation of their own."""
+    """An output range speaks for these values: they are over in the output, and nothing is remembered of them alone."""
     for index in indices:
         if state.values[index].flags & OUT == 0:
-            finish_value(state, index)
+            for side in range(2):
+                purge_value(state, side, index, ended_ts(state, 1 - side, index))
+            state.values[index].flags |= ENDED_ANY | EFFECT_ANY | ENDED_ANY * RECALLED | OUT | OUT_RECALLED
+
+
+@in_place
+def forget_last(state: State, indices: Ints) -> None:
+    """An output range is forgotten, and with it the last tuples of values that nothing else had ended in the output."""
+    for index in indices:
+        if state.values[index].flags & (OUT_RECALLED | ARCHIVED) == OUT_RECALLED:
+            for side in range(2):
+                state.endings[index].last_ts[side] = NEVER
 
 
 @in_place

@@ -525,9 +525,8 @@ class Reference:
         stored = {kept.key for stream in self.streams for kept in stream.stored}
         for key in sorted(key for key in stored if matches_all(patterns, key)):
             self._purge_both(key)
-        for key in self.values:
-            if matches_all(patterns, key) and not self.values[key].punctuated:
-                self._mark_punctuated(key)
+        # The range is remembered in the place of its values; those that were punctuated before stay.
+        self.values = {k: v for k, v in self.values.items() if v.punctuated or not matches_all(patterns, k)}
         self.out.punctuations.append(OutputPunctuation(None, ts, "both", patterns))
 
     # Output punctuations

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from punctuated.testing.reference_patterns import matches_all
 from punctuated.testing.reference_state import Covered, Key, Promise, RangeEnding
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ def forget_punctuations(join: "Reference") -> int:
                 for stream in join.streams:
                     stream.last.pop(key, None)
         join.values = {key: value for key, value in join.values.items() if key not in entry.members}
+        for piece in (each for each in join.covered if each.punctuated and each in entry.members):
+            for stream in join.streams:
+                under = [k for k in stream.last if k not in join.values and matches_all(piece.patterns, k)]
+                stream.last = {key: ts for key, ts in stream.last.items() if key not in under}
         join.covered = [each for each in join.covered if each not in entry.members]
         for stream in join.streams:
             stream.ranges = [each for each in stream.ranges if each not in entry.members]

@@ -57,9 +57,9 @@ class ColumnPieces:
         """Forget the times up to a watermark; gives the standing of each piece with such a time as it was."""
         return (segment.standing for segment in self._segments.settle(watermark))
 
-    def forget(self, positions: Sequence[int]) -> list[Patterns]:
-        """Remove these ascending positions; returns what they were."""
-        return [self._line.patterns(stretch) for stretch in self._segments.forget(positions)]
+    def forget(self, positions: Sequence[int]) -> None:
+        """Remove these ascending positions."""
+        self._segments.forget(positions)
 
     def load(self, records: lay.Records, patterns: Sequence[Patterns]) -> None:
         """Exactly these records, each with its range."""

@@ -3,8 +3,8 @@
 Ranges as cuts need no distinction of open and closed bounds: what ends where something else begins has the same cut.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Constant, Pattern, Range, interval, rank
 from punctuated.model.times import to_microseconds
 
+_RANGES = 256  # of which the codes are kept at hand
 _LOWEST, _BEYOND = -(2**63), 2**63
 _FIRST, _LAST = (0,), (2,)  # before and after every value
 
@@ -32,27 +33,21 @@ class Stretch(NamedTuple):
     stop: Cut
 
 
-class Line(Protocol):
-    """The values of a key column in their order."""
-
-    def stretch(self, patterns: Sequence[Pattern]) -> Stretch | None:
-        """The values of a range; None if there is no value in it."""
-
-    def patterns(self, stretch: Stretch) -> tuple[Pattern, ...]:
-        """The range of a stretch, bounds written as they were given."""
-
-
 class CodeLine:
     """Values that are their own codes: a place is the first code behind it, so that neighbours touch."""
 
     def __init__(self, codec: KeyCodec) -> None:
         self._codec = codec
+        self.codes = lru_cache(_RANGES)(self._find_codes)  # asked for several times while a range is handled
 
-    def stretch(self, patterns: Sequence[Pattern]) -> Stretch | None:
-        found = self._codec.intervals(patterns)
-        if not found:
+    def _find_codes(self, patterns: tuple[Pattern, ...]) -> tuple[int, int]:
+        """The first and the last code of a range; none if the second is below the first."""
+        return next(iter(self._codec.intervals(patterns)), (0, -1))
+
+    def stretch(self, patterns: tuple[Pattern, ...]) -> Stretch | None:
+        low, high = self.codes(patterns)
+        if low > high:
             return None
-        ((low, high),) = found
         (bounds,) = patterns
         low_open = isinstance(bounds, Range) and not bounds.low_closed and bounds.low is not None
         high_closed = not isinstance(bounds, Range) or (bounds.high_closed and bounds.high is not None)
@@ -75,7 +70,7 @@ class CodeLine:
 class ValueLine:
     """Values that are compared by themselves: a place is right before or right after a value."""
 
-    def stretch(self, patterns: Sequence[Pattern]) -> Stretch | None:
+    def stretch(self, patterns: tuple[Pattern, ...]) -> Stretch | None:
         (bounds,) = patterns
         if isinstance(bounds, Constant):
             return Stretch(_cut(bounds.value, False), _cut(bounds.value, True))

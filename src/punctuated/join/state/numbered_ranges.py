@@ -26,6 +26,7 @@ from punctuated.model.side import Side
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+_NO_INTS = np.empty(0, np.int64)
 _KNOWN = np.dtype([("flags", "i8"), ("ts", "i8", (2,)), ("waiting", "i8", (2,))])
 
 
@@ -101,19 +102,26 @@ class NumberedRanges:
         times = self._known["ts"]
         due = (times != lay.NEVER) & (times <= watermark)
         if not due.any():
-            return np.empty(0, np.int64), latest
+            return _NO_INTS, latest
         times[due] = lay.NEVER
         self._lookup = None
         return self._values_of(arrays, np.flatnonzero(due.any(axis=1))), latest
 
-    def forget(self, positions: Sequence[int]) -> None:
-        """Nothing is known any more of what these positions say; pending ranges may be gone too."""
-        for patterns in self._pieces.forget(positions):
-            self._look_up(np.flatnonzero(self._match(patterns)))
+    def forget(self, arrays: lay.State, positions: Sequence[int]) -> Ints:
+        """Nothing is known any more of what these positions say; returns the values that were over by them.
+
+        Pending ranges may be gone too.
+        """
+        gone = [self._match(self._pieces.patterns(position)) for position in positions]
+        over = [codes for codes, at in zip(gone, positions, strict=True) if self.records["flags"][at] & lay.OUT]
+        self._pieces.forget(positions)
+        for codes in gone:
+            self._look_up(np.flatnonzero(codes))
         self._known["waiting"] = lay.FOREVER
         for side in Side:
             for at in range(len(self._pending[side])):
                 self.await_effect(side, self._pending[side][at])
+        return self._values_of(arrays, np.concatenate([_NO_INTS, *map(np.flatnonzero, over)]))
 
     # Promises
 

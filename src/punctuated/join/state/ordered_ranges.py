@@ -27,7 +27,7 @@ class OrderedRanges:
     """Values under ranges of codes."""
 
     def __init__(self, codec: KeyCodec) -> None:
-        self._codec, self._line = codec, CodeLine(codec)
+        self._line = CodeLine(codec)
         self._segments = Segments(coded=True)
         self._index = OrderedIndex()
 
@@ -46,11 +46,11 @@ class OrderedRanges:
         """Bytes beside what the kernels see."""
         return 0
 
-    def codes(self, patterns: Sequence[Pattern]) -> tuple[int, int]:
+    def codes(self, patterns: tuple[Pattern, ...]) -> tuple[int, int]:
         """The codes of a range; none if the second is below the first."""
-        return next(iter(self._codec.intervals(patterns)), (0, -1))
+        return self._line.codes(patterns)
 
-    def values(self, arrays: lay.State, patterns: Sequence[Pattern]) -> Ints:
+    def values(self, arrays: lay.State, patterns: tuple[Pattern, ...]) -> Ints:
         """The values in a range, by ascending code."""
         low, high = self.codes(patterns)
         return self._index.find(arrays, low, high) if low <= high else _NO_INTS
@@ -73,9 +73,13 @@ class OrderedRanges:
             latest = standing.latest_settled(watermark, latest)
         return np.concatenate(found), latest
 
-    def forget(self, positions: Sequence[int]) -> None:
-        """Nothing is known any more of what these positions say."""
+    def forget(self, arrays: lay.State, positions: Sequence[int]) -> Ints:
+        """Nothing is known any more of what these positions say; returns the values that were over by them."""
+        over = [position for position in positions if self.records["flags"][position] & lay.OUT]
+        stretches = [self._segments.stretch(position) for position in over]
         self._segments.forget(positions)
+        found = [self._index.find(arrays, start.place, stop.place - 1) for start, stop in stretches]
+        return np.concatenate([_NO_INTS, *found])
 
     # Promises
 

@@ -93,11 +93,9 @@ class PatternPieces:
             elif covers(self._patterns[at], self._patterns[fresh]):
                 yield fresh
 
-    def forget(self, positions: Sequence[int]) -> list[Patterns]:
-        """Remove these; returns what they were."""
-        gone = [self._patterns[at] for at in positions]
+    def forget(self, positions: Sequence[int]) -> None:
+        """Remove these positions."""
         self._keep([at not in positions for at in range(len(self))])
-        return gone
 
     def load(self, records: lay.Records, patterns: Sequence[Patterns]) -> None:
         """Exactly these records, by ascending number, each with its range."""

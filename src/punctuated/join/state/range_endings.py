@@ -19,7 +19,7 @@ from punctuated.join.state.pending_ranges import Pending, PendingRanges
 from punctuated.join.state.range_output import OutputRange
 from punctuated.kernels import layout as lay
 from punctuated.kernels.hash_index import inherit_some
-from punctuated.kernels.ranges import cover_values, end_values, mark_stored, propagate_values
+from punctuated.kernels.ranges import cover_values, end_values, forget_last, mark_stored, propagate_values
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.side import Side
 
@@ -125,7 +125,7 @@ class RangeEndings:
         for side in Side:
             self._pending[side].forget([at for at, each in enumerate(self._pending[side]) if each.order in orders])
             self._announce(side, state)
-        self._covered.forget(covered)
+        forget_last(state.arrays, self._covered.forget(state.arrays, covered))
 
     # Keys and the journal
 

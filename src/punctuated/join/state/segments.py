@@ -84,12 +84,10 @@ class Segments:
                 after = [segment._replace(standing=standing) if each == segment else each for each in before]
                 self._exchange(first, before, glued(after))
 
-    def forget(self, positions: Sequence[int]) -> list[Stretch]:
-        """Remove these ascending segments; returns where they were."""
-        gone = [self.stretch(at) for at in positions]
+    def forget(self, positions: Sequence[int]) -> None:
+        """Remove these ascending segments."""
         for at in reversed(positions):
             self._exchange(at, self._segments(at, at + 1), [])
-        return gone
 
     def load(self, records: lay.Records, stretches: Sequence[Stretch]) -> None:
         """Exactly these records, each with its stretch."""
