@@ -21,7 +21,7 @@ from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.control import HIDDEN, ShedControl
 from punctuated.join.state import fingerprint
 from punctuated.join.state.budget import Budget
-from punctuated.join.state.range_endings import OutputRange
+from punctuated.join.state.range_output import OutputRange
 from punctuated.join.state.rows import RowStore
 from punctuated.join.state.saved import Part
 from punctuated.join.state.saved_arrays import SavedArrays
@@ -252,6 +252,7 @@ class JoinDriver:
         self.collector.drain(state)
         self.collector.finish(state)
         self.statements.archive()
+        self.statements.settle(self.output_watermark)
         self.statements.enforce_cap()
         for side in Side:
             self.rows[side].commit(state, side)

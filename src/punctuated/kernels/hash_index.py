@@ -13,6 +13,7 @@ from punctuated.kernels.layout import (
     OUT_RECALLED,
     RECALLED,
     Indices,
+    Ints,
     Records,
     State,
 )
@@ -129,5 +130,13 @@ def find_or_add(state: State, code: int) -> int:
 def inherit_all(state: State) -> None:
     """The memory of punctuations has changed: all values take over what it says now."""
     for index in range(state.common[0].n_values):
+        disinherit(state, index)
+        inherit(state, index)
+
+
+@in_place
+def inherit_some(state: State, indices: Ints) -> None:
+    """The same for these values alone."""
+    for index in indices:
         disinherit(state, index)
         inherit(state, index)

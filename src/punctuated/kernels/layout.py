@@ -71,7 +71,10 @@ ENDING = np.dtype([("ended_ts", "i8", (2,)), ("last_ts", "i8", (2,)), ("touched"
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])
 BOUNDARY = np.dtype([("time", "i8"), ("code", "i8"), ("is_here", "i8")])  # without a code the value is never open here
 RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8")])  # disjoint, ascending
-RANGE = np.dtype([*RUN.descr, ("ts", "i8", (2,))])
+# Values under range endings: when each side ended them (NEVER: settled), and what the kernels do not look at, the
+# number of the object that touched them last and how the bounds are written.
+RANGE = np.dtype([*RUN.descr, ("ts", "i8", (2,)), ("touched", "i8"), ("writing", "i8")])
+PENDING_RANGE = np.dtype([(name, "i8") for name in ("order", "ts", "touched", "low", "high")])
 REMEMBERED = np.dtype(
     [
         ("code", "i8"),
@@ -114,6 +117,7 @@ SIDE = np.dtype(
         ("boundary", "i8"),  # the first one that may still end a value
         ("range_time", "i8"),  # when the first pending range ending takes effect, and its place in the order of arrival
         ("range_order", "i8"),
+        ("settled", "i8"),  # the latest time of the range endings whose own times no longer matter
         # The rules.
         ("lateness", "i8"),
         ("span", "i8"),

@@ -1,7 +1,7 @@
 """Purge: forgetting by value (PW-07, PW-25), and the unmatched rows that a forgotten tuple leaves behind."""
 
 from punctuated.kernels._jit import inlined, part
-from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, MATCHED, NONE, State
+from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, MATCHED, NEVER, NONE, State
 
 
 @inlined
@@ -27,7 +27,8 @@ def forget_tuple(state: State, side: int, position: int, ts: int) -> None:
 def ended_ts(state: State, side: int, index: int) -> int:
     """The time of the punctuation by which the side ended a value; the end of the stream ends all that is left."""
     if state.values[index].flags & (EFFECT << side):
-        return int(state.endings[index].ended_ts[side])
+        ts = state.endings[index].ended_ts[side]
+        return int(ts if ts != NEVER else state.sides[side].settled)
     return int(state.sides[side].end_ts)
 
 

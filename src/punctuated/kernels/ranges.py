@@ -1,10 +1,23 @@
 """Range endings: many values end at once (PW-20). The driver finds the values and says in which order things happen."""
 
-from punctuated.kernels._jit import in_place
+from punctuated.kernels._jit import in_place, part
 from punctuated.kernels.endings import note_ending, purge_for_ending
-from punctuated.kernels.layout import EFFECT, OUT, Bytes, Ints, State
-from punctuated.kernels.propagate import finish_value, has_ended, propagate
-from punctuated.kernels.purge import has_stored
+from punctuated.kernels.layout import (
+    ARCHIVED,
+    EFFECT,
+    EFFECT_ANY,
+    ENDED_ANY,
+    NEVER,
+    OUT,
+    OUT_RECALLED,
+    RECALLED,
+    Bytes,
+    Ints,
+    Records,
+    State,
+)
+from punctuated.kernels.propagate import has_ended, propagate
+from punctuated.kernels.purge import ended_ts, has_stored, purge_value
 
 
 @in_place
@@ -26,10 +39,21 @@ def end_values(state: State, side: int, indices: Ints, ts: int) -> None:
 
 @in_place
 def cover_values(state: State, indices: Ints) -> None:
-    """An output range speaks for these values: they are over in the output, without a punctuation of their own."""
+    """An output range speaks for these values: they are over in the output, and nothing is remembered of them alone."""
     for index in indices:
         if state.values[index].flags & OUT == 0:
-            finish_value(state, index)
+            for side in range(2):
+                purge_value(state, side, index, ended_ts(state, 1 - side, index))
+            state.values[index].flags |= ENDED_ANY | EFFECT_ANY | ENDED_ANY * RECALLED | OUT | OUT_RECALLED
+
+
+@in_place
+def forget_last(state: State, indices: Ints) -> None:
+    """An output range is forgotten, and with it the last tuples of values that nothing else had ended in the output."""
+    for index in indices:
+        if state.values[index].flags & (OUT_RECALLED | ARCHIVED) == OUT_RECALLED:
+            for side in range(2):
+                state.endings[index].last_ts[side] = NEVER
 
 
 @in_place
@@ -37,3 +61,41 @@ def propagate_values(state: State, side: int, indices: Ints) -> None:
     """Propagate what the rules allow for these ended values."""
     for index in indices:
         propagate(state, side, index)
+
+
+@part
+def first_at_least(codes: Ints, low: int) -> int:
+    """Where the ascending codes reach `low`."""
+    first, last = 0, codes.size
+    while first < last:
+        middle = (first + last) >> 1
+        if codes[middle] < low:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@part
+def next_free(following: Ints, at: int) -> int:
+    """The first place from `at` on that nothing has taken; the way there is made shorter."""
+    while following[at] != at:
+        following[at] = following[following[at]]
+        at = following[at]
+    return at
+
+
+@in_place
+def find_first_endings(pending: Records, codes: Ints, following: Ints, earliest: Ints) -> None:
+    """When each of the ascending codes is first ended by one of these ranges, which ascend by time (PENDING_RANGE).
+
+    `following` is scratch, one longer than the codes. `earliest` stays as it is where no range covers a code.
+    """
+    for i in range(following.size):
+        following[i] = i
+    for ending in pending:
+        at = next_free(following, first_at_least(codes, ending.low))
+        while at < codes.size and codes[at] <= ending.high:
+            earliest[at] = ending.ts
+            following[at] = at + 1
+            at = next_free(following, at + 1)

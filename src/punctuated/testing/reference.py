@@ -22,17 +22,18 @@ from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing.reference_groups import groups
 from punctuated.testing.reference_memory import forget_punctuations
-from punctuated.testing.reference_patterns import covers, intersect, is_empty, listed, matches_all
+from punctuated.testing.reference_patterns import Patterns, listed, matches_all
+from punctuated.testing.reference_ranges import cover, end_time, glue, settle
 from punctuated.testing.reference_state import (
     MEANINGS,
     Accepted,
     Arrival,
     BatchOutput,
+    Covered,
     EndedValue,
     Ending,
     Key,
     OutputPunctuation,
-    OutputRange,
     Promise,
     RangeEnding,
     Rejected,
@@ -57,7 +58,7 @@ class Reference:
         self.spec, self.where, self.integer_key = spec, where, integer_key
         self.streams = Stream(LEFT, spec.left), Stream(RIGHT, spec.right)
         self.values: dict[Key, EndedValue] = {}
-        self.output_ranges: list[OutputRange] = []
+        self.covered: list[Covered] = []  # values under ranges in effect
         self.due_purges: list[tuple[Side, Key]] = []
         self.n_effects = 0  # endings that took effect since the last purge
         self.batch = 0
@@ -81,6 +82,7 @@ class Reference:
         self.touch += 1
         self._clock_runs_to(max([self.now, *self._times_of_batch()]))
         self._pending_take_effect()
+        settle(self, self._output_watermark())
         self.out.forgotten += forget_punctuations(self)
         return self._end_batch()
 
@@ -266,7 +268,7 @@ class Reference:
         for key, value in self.values.items():
             if ours.side in value.endings and not value.endings[ours.side].in_effect:
                 pending.append((value.endings[ours.side].effect_ts, value.endings[ours.side].arrival, key))
-        pending += [(ending.effect_ts, ending.arrival, ending) for ending in ours.ranges if not ending.in_effect]
+        pending += [(ending.effect_ts, ending.arrival, ending) for ending in ours.ranges]
         ready = [each for each in pending if each[0] <= ours.wm]
         return min(ready, key=lambda each: each[:2])[2] if ready else None
 
@@ -303,6 +305,8 @@ class Reference:
             since_before = promise.batch < self.batch and p.ts + (not p.in_band) <= ours.wm_at_start
             if (since_before or p.ts < new.ts) and matches_all(p.patterns, new.row.values):
                 return True
+        if self._covering(ours, new.key):
+            return True
         return any(ending.in_effect or ending.ts < new.ts for ending in self._endings(ours, new.key))
 
     def _turned_away(self, ours: Stream, new: Accepted) -> bool:
@@ -455,10 +459,14 @@ class Reference:
     # Ending a value
 
     def _endings(self, ours: Stream, key: Key) -> list[Ending]:
-        """All that `ours` has said about the end of this value, pending or not, by name or by range."""
+        """What `ours` has said about the end of this value, by name or by a pending range."""
         by_name = self.values[key].endings if key in self.values else {}
         named = [by_name[ours.side]] if ours.side in by_name else []
         return named + [ending for ending in ours.ranges if matches_all(ending.patterns, key)]
+
+    def _covering(self, ours: Stream, key: Key) -> list[Covered]:
+        """Where the value lies under ranges in effect."""
+        return [each for each in self.covered if ours.side in each.ends and matches_all(each.patterns, key)]
 
     def _ended_with_effect(self, ours: Stream, key: Key) -> int | None:
         """The `p.ts` of the ending in effect, if there is one: by name, else by range, else by the stream's end."""
@@ -466,10 +474,9 @@ class Reference:
         return ours.ended_at if punctuated is None else punctuated
 
     def _punctuated_with_effect(self, ours: Stream, key: Key) -> int | None:
-        in_effect = [ending for ending in self._endings(ours, key) if ending.in_effect]
-        named = [ending.ts for ending in in_effect if not isinstance(ending, RangeEnding)]
-        by_range = [ending.ts for ending in in_effect if isinstance(ending, RangeEnding)]
-        return min(named or by_range, default=None)
+        named = [ending.ts for ending in self._endings(ours, key) if ending.in_effect]
+        by_range = [int(end_time(self, each, ours.side)) for each in self._covering(ours, key)]
+        return next(iter(named + by_range), None)
 
     def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
         if self._put_in_effect(ours, key, ts, at_once, announced):
@@ -527,36 +534,30 @@ class Reference:
             self._range_takes_effect(ours, ending)
 
     def _range_takes_effect(self, ours: Stream, ending: RangeEnding) -> None:
+        ours.ranges.remove(ending)
         stored = {kept.key for stream in self.streams for kept in stream.stored}
         waiting = {key for key, value in self.values.items() if not value.punctuated}
         named = sorted(key for key in stored | waiting if matches_all(ending.patterns, key))
         ended = [key for key in named if self._put_in_effect(ours, key, ending.ts, at_once=True)]
-        ending.in_effect, ending.effect = True, self._next_arrival()
-        for theirs in sorted(self._other(ours).ranges, key=lambda each: each.effect):
-            if theirs.in_effect:
-                self._punctuate_range(ending, theirs)
+        for patterns, ts in cover(self, ours.side, ending):
+            self._punctuate_range(patterns, ts)
+        glue(self)
         for key in ended:
             self._may_be_punctuated(key, ended_by=ours)
 
-    def _punctuate_range(self, ending: RangeEnding, theirs: RangeEnding) -> None:
-        common = tuple(intersect(p, q) for p, q in zip(ending.patterns, theirs.patterns, strict=True))
-        covered = any(covers(earlier.patterns, common) for earlier in self.output_ranges)
-        if self.spec.algorithm.propagation is Propagation.NONE or covered or any(is_empty(p) for p in common):
-            return
+    def _punctuate_range(self, patterns: Patterns, ts: int) -> None:
         stored = {kept.key for stream in self.streams for kept in stream.stored}
-        for key in sorted(key for key in stored if matches_all(common, key)):
+        for key in sorted(key for key in stored if matches_all(patterns, key)):
             self._purge_both(key)
-        for key in self.values:
-            if matches_all(common, key) and not self.values[key].punctuated:
-                self._mark_punctuated(key)
-        self.output_ranges.append(OutputRange(common, self._next_arrival(), self.touch))
-        self.out.punctuations.append(OutputPunctuation(None, max(ending.ts, theirs.ts), "both", common))
+        # The range is remembered in the place of its values; those that were punctuated before stay.
+        self.values = {k: v for k, v in self.values.items() if v.punctuated or not matches_all(patterns, k)}
+        self.out.punctuations.append(OutputPunctuation(None, ts, "both", patterns))
 
     # Output punctuations
 
     def _is_punctuated(self, key: Key) -> bool:
         named = key in self.values and self.values[key].punctuated
-        return named or any(matches_all(each.patterns, key) for each in self.output_ranges)
+        return named or any(each.punctuated and matches_all(each.patterns, key) for each in self.covered)
 
     def _may_be_punctuated(
         self,

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from punctuated.testing.reference_state import Key, OutputRange, Promise, RangeEnding
+from punctuated.testing.reference_patterns import matches_all
+from punctuated.testing.reference_state import Covered, Key, Promise, RangeEnding
 
 if TYPE_CHECKING:
     from punctuated.testing.reference import Reference
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Entry:
-    """One unit of the memory; the smallest `age` (last touch, values before the rest, order among them) goes first."""
+    """One unit of the memory; the smallest `age` (last touch, kind, order among its kind) goes first."""
 
     age: tuple[int, int, Any]
     members: list[Any]
@@ -27,7 +28,11 @@ def forget_punctuations(join: "Reference") -> int:
                 for stream in join.streams:
                     stream.last.pop(key, None)
         join.values = {key: value for key, value in join.values.items() if key not in entry.members}
-        join.output_ranges = [each for each in join.output_ranges if each not in entry.members]
+        for piece in (each for each in join.covered if each.punctuated and each in entry.members):
+            for stream in join.streams:
+                under = [k for k in stream.last if k not in join.values and matches_all(piece.patterns, k)]
+                stream.last = {key: ts for key, ts in stream.last.items() if key not in under}
+        join.covered = [each for each in join.covered if each not in entry.members]
         for stream in join.streams:
             stream.ranges = [each for each in stream.ranges if each not in entry.members]
             stream.promises = [each for each in stream.promises if each not in entry.members]
@@ -60,7 +65,12 @@ def _extends_run(join: "Reference", previous: Key, key: Key) -> bool:
 
 
 def _other_entries(join: "Reference") -> list[Entry]:
-    kept: list[RangeEnding | OutputRange | Promise] = [*join.output_ranges]
+    """Pieces under ranges, then pending ranges and promises in the order of arrival."""
+    arrived: list[RangeEnding | Promise] = []
     for stream in join.streams:
-        kept += [*stream.ranges, *stream.promises]
-    return [Entry((each.touched, 1, each.arrival), [each]) for each in kept]
+        arrived += [*stream.ranges, *stream.promises]
+    pieces: list[Covered] = join.covered
+    return [
+        *(Entry((each.touched, 1, place), [each]) for place, each in enumerate(pieces)),
+        *(Entry((each.touched, 2, each.arrival), [each]) for each in arrived),
+    ]

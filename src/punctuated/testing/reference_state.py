@@ -131,11 +131,10 @@ class EndedValue:
 
 @dataclass(eq=False)
 class RangeEnding(Ending):
-    """One stream's word that all values in a range are over; `patterns` has one per key column."""
+    """One stream's word that all values in a range are over, still pending; `patterns` has one per key column."""
 
     patterns: Patterns = ()
     touched: int = 0
-    effect: int = 0  # position in the order of effect
 
 
 @dataclass(eq=False)
@@ -149,11 +148,15 @@ class Promise:
 
 
 @dataclass(eq=False)
-class OutputRange:
-    """A range that has been punctuated in the output."""
+class Covered:
+    """Values that ranges in effect have ended: by which streams, when, and whether the output was told.
+
+    The time is None once it is settled.
+    """
 
     patterns: Patterns
-    arrival: int
+    ends: dict[Side, int | None]
+    punctuated: bool
     touched: int
 
 
@@ -170,7 +173,8 @@ class Stream:
         self.accepted: list[Accepted] = []
         self.stored: list[Accepted] = []
         self.last: dict[Key, int] = {}
-        self.ranges: list[RangeEnding] = []
+        self.ranges: list[RangeEnding] = []  # pending
+        self.settled = -math.inf  # the latest time of its settled ranges
         self.promises: list[Promise] = []
         self.boundaries: list[tuple[int, Key | None]] = []  # when each batch first brought a value, and the value
         self.open: set[Key] = set()  # values that clustered() has yet to end

@@ -118,6 +118,24 @@ def ranges(draw: st.DrawFn) -> Range:
     )
 
 
+def tiles() -> st.SearchStrategy[Range]:
+    """Ranges that lie side by side."""
+    return st.sampled_from([Range(low, low + 2, high_closed=False) for low in range(0, LARGEST_KEY + 1, 2)])
+
+
+@st.composite
+def range_endings(draw: st.DrawFn, batches: Sequence[int]) -> list[tuple[int, Punctuation]]:
+    """Ranges that a stream ends, so many that those of two streams are likely to meet; each with its batch.
+
+    The times around which the batches lie are given.
+    """
+    drawn = draw(st.lists(st.tuples(st.integers(0, len(batches) - 1), tiles() | ranges()), min_size=2, max_size=5))
+    return [
+        (at, Punctuation(batches[at] + draw(st.integers(0, 6)), (pattern, WILDCARD, WILDCARD, WILDCARD)))
+        for at, pattern in drawn
+    ]
+
+
 def lists() -> st.SearchStrategy[OneOf]:
     """Enumerations of two or three keys."""
     drawn = st.lists(st.integers(0, LARGEST_KEY), min_size=2, max_size=3, unique=True)
@@ -224,6 +242,7 @@ def cases(
     `small_memory` punctuations are soon forgotten.
     """
     n_batches = draw(st.integers(1, max_batches))
+    by_ranges = with_ranges and draw(st.booleans())
     told = draw(st.sampled_from([(True, True), (True, True), (True, False), (False, True), (False, False)]))
     pace = draw(st.integers(2, 9))
     batches: list[Batch] = []
@@ -233,6 +252,9 @@ def cases(
             for with_punctuations in told
         )
         batches.append((left, right))
+    for side in Side if by_ranges else ():
+        for at, ending in draw(range_endings([number * pace + 2 for number in range(n_batches)])):
+            batches[at][side].append(ending)
     left_spec, right_spec = (
         _say_whether_punctuated(draw(stream_specs(side, policies)), [each for batch in batches for each in batch[side]])
         for side in Side
@@ -354,14 +376,17 @@ def honest_cases(
     promises = Promises(left), Promises(right)
     lag = draw(st.sampled_from([0, 0, 3, 12])) if disorder else 0
     arrivals: list[tuple[int, int, Side, Object]] = []
+    by_ranges = with_ranges and draw(st.booleans())
     ts = 0
-    for _ in range(draw(st.integers(0, max_objects))):
+    n_objects = draw(st.integers(max_objects // 2 if by_ranges else 0, max_objects))
+    for number in range(n_objects):
         to_announced = [p.ts - ts for each in promises for p in each.announced() if p.ts > ts]
         ts += draw(st.sampled_from([1, 1, 1, 2, 3, 6, *to_announced]))
         side = draw(st.sampled_from(Side))
         ours = promises[side]
         ending = [p for p in ours.announced() if p.ts == ts]
-        each = draw(_honest_object(ts, with_ranges, with_future, [p.patterns[0] for p in ending]))
+        tiled = by_ranges and 2 * number > n_objects
+        each = draw(_honest_object(ts, with_ranges, with_future, tiled, [p.patterns[0] for p in ending]))
         for _ in range(draw(st.integers(1, 1 if counted or not ending else 2))):
             if ours.refuses(each) or (_ends_stream(each) and not with_ends):
                 continue
@@ -392,13 +417,17 @@ def _honest_spec(draw: st.DrawFn, side: Side, counts: bool) -> StreamSpec:
 
 
 @st.composite
-def _honest_object(draw: st.DrawFn, ts: int, with_ranges: bool, with_future: bool, ending: Sequence[Pattern]) -> Object:
+def _honest_object(
+    draw: st.DrawFn, ts: int, with_ranges: bool, with_future: bool, by_ranges: bool, ending: Sequence[Pattern]
+) -> Object:
     """An object at this time; `ending` are keys that are announced to end now, which may come for the last time."""
-    kind = draw(st.sampled_from(["tuple"] * 8 + ["row", "row", "ending"]))
+    kind = draw(st.sampled_from(["tuple"] * 8 + ["row", "row", "ending"] + ["range"] * (12 * by_ranges)))
     last_ones = [pattern.value for pattern in ending if isinstance(pattern, Constant)]
     comes_again = draw(st.booleans())
     if last_ones and comes_again:
         return Row((draw(st.sampled_from(last_ones)), ts, draw(payloads()), draw(seldom())))
+    if kind == "range":
+        return Punctuation(ts, (draw(tiles() | ranges()), WILDCARD, WILDCARD, WILDCARD))
     if kind == "row":
         return Punctuation(ts, draw(pattern_rows(ts, with_ranges)))
     if kind == "ending":

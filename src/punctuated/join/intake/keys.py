@@ -248,6 +248,24 @@ class NumberedKeys:
             ones = np.ones(self._known, np.uint8)
             number_keys(offsets, data, ones, self._hash_mask, self._slots, self._starts, self._arena, 0)
 
+    def __len__(self) -> int:
+        return self._known
+
+    def known_keys(self) -> pa.Table:
+        """The keys by their numbers."""
+        return self._table()
+
+    def keys_from(self, number: int) -> pa.Table:
+        """The keys from this number on; the newest ones cost little, however many there are."""
+        tables: list[pa.Table] = []
+        missing = self._known - number
+        for table in reversed(self._keys):
+            if missing <= 0:
+                break
+            tables.append(table.slice(max(0, len(table) - missing)))
+            missing -= len(tables[-1])
+        return pa.concat_tables([self._schema.empty_table(), *reversed(tables)])
+
     def _table(self) -> pa.Table:
         if len(self._keys) != 1:
             self._keys = [pa.concat_tables([self._schema.empty_table(), *self._keys]).combine_chunks()]

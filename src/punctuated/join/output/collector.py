@@ -19,7 +19,7 @@ from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.chances import Chances
 from punctuated.join.shedding.coins import Shares, turns
 from punctuated.join.state.arrays import JoinState
-from punctuated.join.state.range_endings import OutputRange
+from punctuated.join.state.range_output import OutputRange
 from punctuated.join.state.rows import RowStore, ring_positions
 from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Constant

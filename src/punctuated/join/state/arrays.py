@@ -55,7 +55,7 @@ def _rules(spec: JoinSpec, side: Side) -> dict[str, int]:
 
 def _sides(spec: JoinSpec) -> lay.Records:
     sides = np.zeros(2, lay.SIDE)
-    for field in ("newest", "batch_newest", "floor", "watermark"):
+    for field in ("newest", "batch_newest", "floor", "watermark", "settled"):
         sides[field] = lay.NEVER
     sides["end_ts"], sides["range_time"] = lay.FOREVER, lay.NOT_SET
     for side in Side:
@@ -159,9 +159,13 @@ class JoinState:
     def _replace(self, **arrays: Any) -> None:
         self.arrays = self.arrays._replace(**arrays)
 
-    def remember(self, runs: lay.Records, ranges: lay.Records) -> None:
-        """Let the kernels see another memory of punctuations."""
-        self._replace(runs=runs, ranges=ranges)
+    def show_runs(self, runs: lay.Records) -> None:
+        """Let the kernels see other finished values."""
+        self._replace(runs=runs)
+
+    def show_ranges(self, ranges: lay.Records) -> None:
+        """Let the kernels see other values under ranges."""
+        self._replace(ranges=ranges)
 
     # Boundaries of clustered streams
 

@@ -123,14 +123,16 @@ class PunctuationMemory:
         self.runs = self.runs.joined(fresh, self._place)
         arrays.values["flags"][done] |= lay.ARCHIVED | lay.OUT_RECALLED | (flags & lay.ENDED_ANY) * lay.RECALLED
 
+    def fits(self, state: JoinState, n_others: int) -> bool:
+        """Whether it is certain that there are not too many entries, so many of them kept elsewhere."""
+        return state.n_values + len(self.runs) + n_others <= self._cap
+
     def enforce(self, state: JoinState, others: Sequence[int]) -> set[int]:
         """Forget the least recently touched entries beyond the cap.
 
         `others` are the ages of entries kept elsewhere; returns the positions among them of those to be forgotten.
         """
         n_values = state.n_values
-        if n_values + len(self.runs) + len(others) <= self._cap:
-            return set()
         flags = state.arrays.values["flags"][:n_values]
         waiting = np.flatnonzero(is_named(flags))
         ages = [state.arrays.endings["touched"][waiting], self.runs.touched, np.array(others, np.int64)]

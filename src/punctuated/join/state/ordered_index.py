@@ -1,6 +1,7 @@
 """An ordered index over the I-Nodes, for range endings (PW-20).
 
-It is a sorted run, into which new values are merged when a range asks. Streams without range endings never pay for it.
+It is a long sorted run and a short one of what has come since; when the short one has grown, both become one. Streams
+without range endings never pay for it.
 """
 
 import numpy as np
@@ -8,29 +9,39 @@ import numpy.typing as npt
 
 from punctuated.kernels import layout as lay
 
+_SHORT = 1 << 10  # values that are worth no merge
+_PARTS = 1 << 6  # the short run holds at most this part of all
+
+Ints = npt.NDArray[np.int64]
+_NO_INTS = np.empty(0, np.int64)
+
 
 class OrderedIndex:
     """Finds the values whose code lies in an interval."""
 
     def __init__(self) -> None:
         self._source: lay.Records | None = None
-        self._codes = np.empty(0, np.int64)
-        self._indices = np.empty(0, np.int64)
+        self._codes, self._indices = _NO_INTS, _NO_INTS
 
-    def find(self, arrays: lay.State, low: int, high: int) -> npt.NDArray[np.int64]:
+    def find(self, arrays: lay.State, low: int, high: int) -> Ints:
         """Indices of the values with `low <= code <= high`, by ascending code."""
         self._catch_up(arrays)
-        first, last = np.searchsorted(self._codes, [low, high + 1] if high < 2**63 - 1 else [low, high])
-        if high == 2**63 - 1:
-            last = self._codes.size
-        return self._indices[first:last]
+        first = np.searchsorted(self._codes, low)
+        last = np.searchsorted(self._codes, high, side="right")
+        recent = arrays.values["code"][self._codes.size : int(arrays.common[0]["n_values"])]
+        hits = np.flatnonzero((recent >= low) & (recent <= high))
+        if not hits.size:
+            return self._indices[first:last]
+        codes = np.concatenate([self._codes[first:last], recent[hits]])
+        indices = np.concatenate([self._indices[first:last], hits + self._codes.size])
+        return np.asarray(indices[np.argsort(codes, kind="stable")])
 
     def _catch_up(self, arrays: lay.State) -> None:
         if self._source is not arrays.values:  # a rebuild has renumbered the values
             self._source = arrays.values
-            self._codes = self._indices = np.empty(0, np.int64)
+            self._codes, self._indices = _NO_INTS, _NO_INTS
         known, n_values = self._codes.size, int(arrays.common[0]["n_values"])
-        if known == n_values:
+        if n_values - known <= max(_SHORT, known // _PARTS):
             return
         fresh = arrays.values["code"][known:n_values]
         order = np.argsort(fresh, kind="stable")

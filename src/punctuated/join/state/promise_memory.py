@@ -1,5 +1,6 @@
 """Punctuations that end no value, remembered for the check of later batches: a part of the memory of punctuations."""
 
+from collections.abc import Set
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,11 @@ class PromiseMemory:
 
     def __getitem__(self, side: Side) -> list[Promise]:
         return self.kept[side]
+
+    def forget(self, orders: Set[int]) -> None:
+        """Forget those with these places in the order of arrival."""
+        for promises in self.kept:
+            promises[:] = [each for each in promises if each.order not in orders]
 
     def save(self) -> Content:
         """Each with the names of the columns that it restricts: the stream may gain others."""

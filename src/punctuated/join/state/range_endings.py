@@ -1,73 +1,63 @@
-"""Range endings: punctuations over many join values at once. They are rare: the driver handles them, not the loop."""
+"""Range endings: punctuations over many join values at once. They are rare: the driver handles them, not the loop.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
-from itertools import pairwise
-from operator import or_
-from typing import NamedTuple
+A range ending waits for its effect; then its values are ended, and what both streams have ended is over in the output.
+What ranges have ended is kept as `OrderedRanges` or `NumberedRanges`, as the key asks for.
+"""
+
+from collections.abc import Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.join.exchange.bundle import from_json, to_json
-from punctuated.join.intake.keys import KeyCodec
-from punctuated.join.intake.promises import Promise
-from punctuated.join.intake.take_in import RangeEnding
+from punctuated.join.intake.keys import KeyCodec, NumberedKeys
+from punctuated.join.intake.take_in import Intake, RangeEnding
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.memory import is_named
-from punctuated.join.state.ordered_index import OrderedIndex
+from punctuated.join.state.numbered_ranges import NumberedRanges
+from punctuated.join.state.ordered_ranges import OrderedRanges
+from punctuated.join.state.pending_ranges import Pending, PendingRanges
+from punctuated.join.state.range_output import OutputRange
 from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
-from punctuated.kernels.ranges import cover_values, end_values, mark_stored, propagate_values
-from punctuated.model.pattern import Empty, Pattern, combine, subsumes
-from punctuated.model.pattern_text import parse_punctuation, print_patterns
-from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.kernels.hash_index import inherit_some
+from punctuated.kernels.ranges import cover_values, end_values, forget_last, mark_stored, propagate_values
+from punctuated.model.side import Side
 
-Indices = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Known:
-    """A range ending of a stream, pending or in effect, or a range that was punctuated in the output."""
-
-    patterns: tuple[Pattern, ...]
-    ts: int
-    order: int  # of arrival
-    touched: int
-    announced: bool = False  # apart from the stream: in effect only beyond `ts`
-
-    @property
-    def effect_ts(self) -> int:
-        """The watermark from which it is in effect."""
-        return self.ts + self.announced
-
-
-@dataclass(frozen=True)
-class OutputRange:
-    """A range punctuation for the output."""
-
-    patterns: tuple[Pattern, ...]
-    ts: int
+Ints = npt.NDArray[np.int64]
 
 
 class RangeEndings:
     """The range endings of both streams and what follows from them."""
 
     def __init__(self, codec: KeyCodec, propagates: bool) -> None:
-        self._codec, self._propagates = codec, propagates
-        self._index = OrderedIndex()
-        self.pending: tuple[list[Known], list[Known]] = ([], [])
-        self.in_effect: tuple[list[Known], list[Known]] = ([], [])
-        self.out: list[Known] = []
+        self._types, self._propagates = codec.types, propagates
+        self._next_order = 0  # of arrival; later ones are not smaller
+        self._pending = PendingRanges(), PendingRanges()
+        self._covered: OrderedRanges | NumberedRanges = (
+            NumberedRanges(codec, self._pending) if isinstance(codec, NumberedKeys) else OrderedRanges(codec)
+        )
 
     def __bool__(self) -> bool:
-        return any(self.pending) or any(self.in_effect) or bool(self.out)
+        return len(self) > 0
 
-    def promises(self, side: Side, columns: tuple[str, ...]) -> list[Promise]:
-        """What the stream has promised by ranges, for the check of its tuples."""
-        known = [*self.pending[side], *self.in_effect[side]]
-        return [Promise(columns, each.patterns, each.ts, announced=each.announced) for each in known]
+    def __len__(self) -> int:
+        return len(self._covered) + sum(map(len, self._pending))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes beside what the loop sees."""
+        return self._covered.nbytes + sum(each.records.nbytes for each in self._pending)
+
+    def broken(self, side: Side, intake: Intake, key: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Tuples that break a range ending of their own stream, as far as the loop does not see it by itself."""
+        if not self and not intake.ranges:
+            return np.zeros(len(intake.rows), np.bool_)
+        return self._covered.broken(side, self._pending[side], intake, key)
+
+    def show(self, state: JoinState) -> None:
+        """Let the loop see what ranges have ended; new keys may fall under old ranges."""
+        self.note_keys()
+        state.show_ranges(self._covered.lookup)
 
     def meet(self, side: Side, ending: RangeEnding, state: JoinState) -> list[OutputRange]:
         """A range ending has arrived: it takes effect now or waits."""
@@ -75,11 +65,14 @@ class RangeEndings:
             return []
         common = state.common
         common["timers"] += 1
-        order, touched = int(common[0]["timers"]), int(common[0]["seq"])
-        known = Known(ending.patterns, ending.ts, order, touched, ending.announced)
-        if state.sides["watermark"][side] >= known.effect_ts:
-            return self._take_effect(side, known, state)
-        self.pending[side].append(known)
+        order, seq = int(common[0]["timers"]), int(common[0]["seq"])
+        self._next_order = order + 1
+        low, high = self._covered.codes(ending.patterns)
+        pending = Pending(ending.patterns, ending.ts, order, seq, low, high, ending.announced)
+        if state.sides["watermark"][side] >= pending.effect_ts:
+            return self._take_effect(side, pending, state)
+        self._pending[side].add(pending)
+        self._covered.await_effect(side, pending)
         self._announce(side, state)
         return []
 
@@ -87,132 +80,93 @@ class RangeEndings:
         """Put the first pending range ending that is due into effect; left before right."""
         for side in Side:
             if state.sides["range_time"][side] <= state.sides["watermark"][side]:
-                first = min(self.pending[side], key=lambda each: (each.effect_ts, each.order))
-                self.pending[side].remove(first)
+                first = self._pending[side].pop()
                 self._announce(side, state)
                 return self._take_effect(side, first, state)
         return []
 
     def _announce(self, side: Side, state: JoinState) -> None:
         """Tell the loop when to come back."""
-        time, order = min(((each.effect_ts, each.order) for each in self.pending[side]), default=(lay.NOT_SET, 0))
-        state.sides["range_time"][side] = time
-        state.sides["range_order"][side] = order
+        state.sides["range_time"][side], state.sides["range_order"][side] = self._pending[side].first_turn
         state.common["due"] = lay.NEVER  # it is looked at when time goes on
 
-    def _take_effect(self, side: Side, ending: Known, state: JoinState) -> list[OutputRange]:
-        named = self._affected(ending.patterns, state)
+    def _take_effect(self, side: Side, ending: Pending, state: JoinState) -> list[OutputRange]:
+        inside = self._covered.values(state.arrays, ending.patterns)
+        named = _affected(inside, state)
         state.make_room(deadlines=named.size)
         fresh = named[state.arrays.values["flags"][named] & (lay.EFFECT << side) == 0]
         if state.sides["end_ts"][side] != lay.FOREVER:  # the stream has ended every value already
             fresh = fresh[:0]
         end_values(state.arrays, int(side), named, ending.ts)
-        self.in_effect[side].append(ending)
-        ranges = self._output_ranges(side, ending, state)
-        for covered in ranges:
-            cover_values(state.arrays, self._affected(covered.patterns, state))
+        settled = state.sides["settled"].tolist()
+        seq = int(state.common[0]["seq"])
+        ranges = self._covered.cover(side, ending, seq, settled, self._propagates)
+        for told in ranges:
+            cover_values(state.arrays, _affected(self._covered.values(state.arrays, told.patterns), state))
         propagate_values(state.arrays, int(side), fresh)
+        state.show_ranges(self._covered.lookup)
+        inherit_some(state.arrays, inside)
         return ranges
 
-    def _affected(self, patterns: Sequence[Pattern], state: JoinState) -> Indices:
-        """Values in the range that are stored on either side, or ended without an output punctuation so far."""
-        intervals = self._codec.intervals(patterns)
-        found = [self._index.find(state.arrays, low, high) for low, high in intervals]
-        indices = np.concatenate([np.empty(0, np.int64), *found])
-        values = state.arrays.values[indices]
-        waiting = is_named(values["flags"]) & (values["flags"] & lay.OUT == 0)
-        stored = np.zeros(indices.size, np.uint8)
-        mark_stored(state.arrays, indices, stored)
-        return np.asarray(indices[waiting | stored.astype(np.bool_)])
+    def settle(self, state: JoinState, watermark: int) -> None:
+        """The batch is over: times that the output watermark has reached no longer matter."""
+        if not len(self._covered):
+            return
+        values, latest = self._covered.settle(state.arrays, watermark)
+        state.sides["settled"] = np.maximum(state.sides["settled"], latest)
+        state.show_ranges(self._covered.lookup)
+        inherit_some(state.arrays, values)
 
-    def _output_ranges(self, side: Side, ending: Known, state: JoinState) -> list[OutputRange]:
-        """Where both streams have ended a range, the output ends it too (PW-08), unless an earlier one covers it."""
-        ranges: list[OutputRange] = []
-        for theirs in self.in_effect[side.other] if self._propagates else ():
-            common = tuple(combine(p, q) for p, q in zip(ending.patterns, theirs.patterns, strict=True))
-            if any(isinstance(p, Empty) for p in common) or self._is_covered(common):
-                continue
-            ts = max(ending.ts, theirs.ts)
-            state.common["timers"] += 1
-            self.out.append(Known(common, ts, int(state.common[0]["timers"]), int(state.common[0]["seq"])))
-            ranges.append(OutputRange(common, ts))
-        return ranges
+    # The memory's cap
 
-    def _is_covered(self, patterns: tuple[Pattern, ...]) -> bool:
-        return any(
-            all(subsumes(wide, narrow) for wide, narrow in zip(earlier.patterns, patterns, strict=True))
-            for earlier in self.out
-        )
+    def ages(self) -> tuple[Ints, list[Pending]]:
+        """When each range in effect was last touched, and the ranges that wait."""
+        return self._covered.records["touched"].copy(), [each for pending in self._pending for each in pending]
 
-    def segments(self) -> lay.Records:
-        """What the loop must know of values that it meets: who has ended them by a range, and when."""
-        ended = lay.ENDED | lay.EFFECT
-        parts = [
-            *((ended << side, side, known) for side in Side for known in self.in_effect[side]),
-            *((lay.OUT, None, known) for known in self.out),
-        ]
-        covers = [
-            Cover(low, high, flags, side, known.ts)
-            for flags, side, known in parts
-            for low, high in self._codec.intervals(known.patterns)
-        ]
-        return cut_into_segments(covers)
+    def forget(self, covered: Sequence[int], orders: Set[int], state: JoinState) -> None:
+        """Forget ranges in effect by their ascending positions, and ranges that wait by their order of arrival."""
+        for side in Side:
+            self._pending[side].forget([at for at, each in enumerate(self._pending[side]) if each.order in orders])
+            self._announce(side, state)
+        forget_last(state.arrays, self._covered.forget(state.arrays, covered))
 
-    def named_lists(self) -> dict[str, list[Known]]:
-        """All that is remembered, by what it is."""
-        lists = [self.out, *self.pending, *self.in_effect]
-        return dict(zip(("out", "pending left", "pending right", "left", "right"), lists, strict=True))
+    # Keys, and what is saved
+
+    def note_keys(self) -> None:
+        """Keys may have come: they fall under the ranges that are known."""
+        self._covered.note_keys()
+
+    def renumber(self, moved: Ints) -> None:
+        """Keys were numbered anew; all had been noted."""
+        self._covered.renumber(moved)
 
     def save(self) -> Content:
-        """Ranges as text."""
-        types = self._codec.types
-        kept = {
-            name: [
-                [print_patterns(each.patterns, types), each.ts, each.order, each.touched, each.announced]
-                for each in ranges
-            ]
-            for name, ranges in self.named_lists().items()
-        }
-        return Content({"kept": to_json(kept)})
+        """Ranges in effect as records, with their patterns where the codes do not tell; those that wait as logs."""
+        covered = self._covered.records
+        pending = {f"pending.{side}": self._pending[side].log(self._types, self._next_order) for side in Side}
+        return Content(
+            records={"covered": covered[np.argsort(covered["low"], kind="stable")]},
+            logs={"texts": self._covered.texts(), **pending},
+        )
 
     def load(self, saved: Loaded) -> None:
-        """Go on with the ranges of `save`."""
-        for name, written in from_json(saved.plain["kept"]).items():
-            ranges = [Known(parse_punctuation(text, self._codec.types), *rest) for text, *rest in written]
-            self.named_lists()[name][:] = ranges
+        """Exactly what was saved."""
+        self._covered.load(saved.records["covered"], saved.logs["texts"])
+        for side in Side:
+            log = saved.logs[f"pending.{side}"]
+            self._pending[side].load(log, self._types)
+            self._next_order = log.next_id
 
-    def entries(self) -> list[tuple[list[Known], Known]]:
-        """All that is remembered, each with the list that holds it, for the memory's cap."""
-        return [(each, known) for each in self.named_lists().values() for known in each]
-
-    def refresh(self, state: JoinState) -> None:
-        """Entries were forgotten: the loop must not wait for them."""
+    def resume(self, state: JoinState) -> None:
+        """All was loaded: the loop must know when to come back."""
         for side in Side:
             self._announce(side, state)
 
 
-class Cover(NamedTuple):
-    """Codes that one range covers."""
-
-    low: int
-    high: int
-    flags: int
-    side: Side | None
-    ts: int
-
-
-def cut_into_segments(covers: Sequence[Cover]) -> lay.Records:
-    """Overlapping covers as disjoint runs, each with all flags and the earliest time per side."""
-    starts = sorted({cover.low for cover in covers} | {cover.high + 1 for cover in covers})
-    opening: dict[int, list[Cover]] = {}
-    for cover in covers:
-        opening.setdefault(cover.low, []).append(cover)
-    runs: list[tuple[int, int, int, tuple[int, int]]] = []
-    covering: list[Cover] = []
-    for low, following in pairwise(starts):
-        covering = [cover for cover in covering if cover.high >= low] + opening.get(low, [])
-        if covering:
-            flags = reduce(or_, (cover.flags for cover in covering))
-            ts = [min((p.ts for p in covering if p.side == side), default=lay.FOREVER) for side in Side]
-            runs.append((low, following - 1, flags, (ts[LEFT], ts[RIGHT])))
-    return np.array(runs, lay.RANGE)
+def _affected(indices: Ints, state: JoinState) -> Ints:
+    """Those values that are stored on either side, or ended without an output punctuation so far."""
+    flags = state.arrays.values["flags"][indices]
+    waiting = is_named(flags) & (flags & lay.OUT == 0)
+    stored = np.zeros(indices.size, np.uint8)
+    mark_stored(state.arrays, indices, stored)
+    return np.asarray(indices[waiting | stored.astype(np.bool_)])

@@ -20,7 +20,7 @@ from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
 
-_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "accepted", *lay.SIDE_TOTALS)
+_SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "settled", "accepted", *lay.SIDE_TOTALS)
 _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
 _ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
 _TIMERS = (*_ORDERED, "clusters")

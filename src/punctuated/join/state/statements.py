@@ -5,7 +5,8 @@ range endings are carried out here, since they are rare.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +16,10 @@ from punctuated.join.intake.promises import Promise, broken
 from punctuated.join.intake.take_in import Intake, RangeEnding
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.memory import PunctuationMemory
+from punctuated.join.state.pending_ranges import Pending
 from punctuated.join.state.promise_memory import PromiseMemory
-from punctuated.join.state.range_endings import OutputRange, RangeEndings
+from punctuated.join.state.range_endings import RangeEndings
+from punctuated.join.state.range_output import OutputRange
 from punctuated.join.state.saved import Part
 from punctuated.kernels import layout as lay
 from punctuated.kernels.hash_index import inherit_all
@@ -40,26 +43,22 @@ class Statements:
 
     @property
     def nbytes(self) -> int:
-        return self.memory.nbytes
+        return self.memory.nbytes + self.ranges.nbytes
 
     # A batch
 
     def mark_broken(self, side: Side, intake: Intake) -> None:
         """Which tuples break a promise that speaks of ranges, or of more than the key."""
         stream, ours = self._spec.streams[side], self._state.sides[side]
-        known = [*self.promises[side], *self.ranges.promises(side, stream.key)]
-        fresh = [
-            *(Promise(stream.columns, each.patterns, each.ts) for each in intake.promises),
-            *(Promise(stream.key, each.patterns, each.ts) for each in intake.ranges),
-        ]
-        if known or fresh:
-            mask = broken(known, fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
-            intake.objects.status[mask] |= lay.BROKEN
+        fresh = [Promise(stream.columns, each.patterns, each.ts) for each in intake.promises]
+        mask = broken(self.promises[side], fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
+        mask |= self.ranges.broken(side, intake, stream.key)
+        intake.objects.status[mask] |= lay.BROKEN
 
     def begin(self) -> None:
         """A batch begins; new keys may fall under old ranges."""
         if self.ranges:
-            self.remember()
+            self.ranges.show(self._state)
 
     def note_promises(self, intakes: Sequence[Intake], order: lay.Indices) -> None:
         """Punctuations that end no value are remembered for the check of later batches."""
@@ -82,15 +81,11 @@ class Statements:
 
     def meet_range(self, side: Side, ending: RangeEnding) -> list[OutputRange]:
         """A range ending has arrived; returns what the output is told."""
-        told = self.ranges.meet(side, ending, self._state)
-        self._remember_anew()
-        return told
+        return self.ranges.meet(side, ending, self._state)
 
     def fire_range(self) -> list[OutputRange]:
         """A range ending is due; returns what the output is told."""
-        told = self.ranges.fire(self._state)
-        self._remember_anew()
-        return told
+        return self.ranges.fire(self._state)
 
     # What outlives the batch
 
@@ -102,30 +97,31 @@ class Statements:
 
     def remember(self) -> None:
         """Let the loop see the memory of punctuations as it is now."""
-        self._state.remember(self.memory.runs.records(), self.ranges.segments())
+        self.ranges.show(self._state)
+        self._state.show_runs(self.memory.runs.records())
 
-    def _remember_anew(self) -> None:
-        """The memory has changed for values that are known already."""
-        self.remember()
-        inherit_all(self._state.arrays)
+    def settle(self, watermark: int) -> None:
+        """The batch is over: times of ranges that the output watermark has reached no longer matter."""
+        self.ranges.settle(self._state, watermark)
 
     def enforce_cap(self) -> None:
         """Forget the oldest entries beyond what may be remembered."""
-        if not self._state.punctuated:
+        state, promises = self._state, self.promises.kept
+        if not state.punctuated or self.memory.fits(state, len(self.ranges) + sum(map(len, promises))):
             return
-        held: list[tuple[list[Any], Any]] = self.ranges.entries()
-        held += [(promises, promise) for promises in self.promises.kept for promise in promises]
-        held.sort(key=lambda entry: entry[1].order)
+        covered, waiting = self.ranges.ages()
+        arrived: list[Pending | Promise] = [*waiting, *chain.from_iterable(promises)]
+        arrived.sort(key=attrgetter("order"))
         before = self.memory.forgotten
-        gone = self.memory.enforce(self._state, [entry.touched for _, entry in held])
-        for position in gone:
-            owner, entry = held[position]
-            owner.remove(entry)
+        gone = self.memory.enforce(state, [*covered.tolist(), *(each.touched for each in arrived)])
         if self.memory.forgotten > before:
-            self.ranges.refresh(self._state)
-            self._remember_anew()
+            orders = {arrived[at - covered.size].order for at in gone if at >= covered.size}
+            self.promises.forget(orders)
+            self.ranges.forget(sorted(at for at in gone if at < covered.size), orders, state)
+            self.remember()
+            inherit_all(state.arrays)
 
     def resume(self) -> None:
         """The memory was loaded: the loop must see it."""
-        self.ranges.refresh(self._state)
+        self.ranges.resume(self._state)
         self.remember()

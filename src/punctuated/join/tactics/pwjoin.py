@@ -50,6 +50,7 @@ class PWJoin:
         if not isinstance(self._codec, NumberedKeys):
             return
         known = self.state.arrays.values["code"][: self.state.n_values]
+        statements.ranges.note_keys()
         boundaries = self.state.boundary_codes()
         moved = self._codec.keep_only(np.unique(np.concatenate([known, statements.memory.runs.low, boundaries])))
         if moved is None:
@@ -57,6 +58,7 @@ class PWJoin:
         known[:] = moved[known]
         self.state.recode_boundaries(moved[boundaries])
         statements.memory.renumber(moved)
+        statements.ranges.renumber(moved)
         self.state.collect_values()
         statements.remember()
 

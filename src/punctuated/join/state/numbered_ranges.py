@@ -1,0 +1,217 @@
+"""Ranges over keys that are numbered as they come: what is known of each number is kept beside the ranges themselves.
+
+A batch costs what its new keys and new ranges need: a new key is looked up among the ranges, a new range is compared
+with the known keys, and nothing else is done again.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from punctuated.join.intake.keys import NumberedKeys
+from punctuated.join.intake.pattern_match import match_columns
+from punctuated.join.intake.take_in import Intake, RangeEnding
+from punctuated.join.state.column_pieces import ColumnPieces
+from punctuated.join.state.pattern_pieces import PatternPieces
+from punctuated.join.state.pending_ranges import Pending, PendingRanges
+from punctuated.join.state.range_output import TEXTS, OutputRange
+from punctuated.join.state.saved import LoadedLog, Log
+from punctuated.join.state.standing import ENDED, NO_TIMES, OVER
+from punctuated.kernels import layout as lay
+from punctuated.kernels.restore import find_values
+from punctuated.model.pattern import Pattern
+from punctuated.model.pattern_text import parse_punctuation, print_patterns
+from punctuated.model.side import Side
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+_NO_INTS = np.empty(0, np.int64)
+_KNOWN = np.dtype([("flags", "i8"), ("ts", "i8", (2,)), ("waiting", "i8", (2,))])
+
+
+class NumberedRanges:
+    """Values under ranges, by the numbers of their keys."""
+
+    def __init__(self, codec: NumberedKeys, pending: tuple[PendingRanges, PendingRanges]) -> None:
+        self._codec, self._pending = codec, pending
+        self._pieces = ColumnPieces() if len(codec.types) == 1 else PatternPieces()
+        self._known = _unknown(0)  # by number; `waiting`: the time of the first pending range, if it has not come yet
+        self._lookup: lay.Records | None = np.empty(0, lay.RANGE)
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    @property
+    def records(self) -> lay.Records:
+        """How the ranges stand, for the journal."""
+        return self._pieces.records.view
+
+    @property
+    def lookup(self) -> lay.Records:
+        """How the values stand, for the kernels."""
+        if self._lookup is None:
+            codes = np.flatnonzero(self._known["flags"])
+            self._lookup = np.zeros(codes.size, lay.RANGE)
+            self._lookup["low"] = self._lookup["high"] = codes
+            for name in ("flags", "ts"):
+                self._lookup[name] = self._known[name][codes]
+        return self._lookup
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes beside what the kernels see."""
+        return self._pieces.records.nbytes + int(self._known.nbytes)
+
+    def codes(self, patterns: Sequence[Pattern]) -> tuple[int, int]:
+        """Numbers are no interval."""
+        return 0, -1
+
+    def values(self, arrays: lay.State, patterns: Sequence[Pattern]) -> Ints:
+        """The values in a range."""
+        return self._values_of(arrays, np.flatnonzero(self._match(patterns)))
+
+    def _values_of(self, arrays: lay.State, codes: Ints) -> Ints:
+        indices = find_values(arrays, codes)
+        return np.asarray(indices[indices >= 0])
+
+    def _match(self, patterns: Sequence[Pattern]) -> Mask:
+        self.note_keys()
+        return match_columns(patterns, self._codec.known_keys().columns)
+
+    def cover(
+        self, side: Side, ending: Pending, touched: int, settled: Sequence[int], tells: bool
+    ) -> list[OutputRange]:
+        """A stream has ended a range; returns what is over in the output by that."""
+        self.note_keys()
+        told = self._pieces.cover(side, ending.patterns, ending.ts, touched, settled, tells=tells)
+        fresh = self._match(ending.patterns) & (self._known["flags"] & (ENDED << side) == 0)
+        self._known["flags"][fresh] |= ENDED << side
+        self._known["ts"][fresh, side] = ending.ts
+        for patterns, _ in told:
+            over = self._match(patterns)
+            self._known["flags"][over], self._known["ts"][over] = OVER, lay.NEVER
+        self._lookup = None
+        return [OutputRange(patterns, ts) for patterns, ts in told]
+
+    def settle(self, arrays: lay.State, watermark: int) -> tuple[Ints, tuple[int, int]]:
+        """Forget the times up to a watermark; returns the values of which that was known, and the latest times."""
+        latest = NO_TIMES
+        for standing in self._pieces.settle(watermark):
+            latest = standing.latest_settled(watermark, latest)
+        times = self._known["ts"]
+        due = (times != lay.NEVER) & (times <= watermark)
+        if not due.any():
+            return _NO_INTS, latest
+        times[due] = lay.NEVER
+        self._lookup = None
+        return self._values_of(arrays, np.flatnonzero(due.any(axis=1))), latest
+
+    def forget(self, arrays: lay.State, positions: Sequence[int]) -> Ints:
+        """Nothing is known any more of what these positions say; returns the values that were over by them.
+
+        Pending ranges may be gone too.
+        """
+        gone = [self._match(self._pieces.patterns(position)) for position in positions]
+        over = [codes for codes, at in zip(gone, positions, strict=True) if self.records["flags"][at] & lay.OUT]
+        self._pieces.forget(positions)
+        for codes in gone:
+            self._look_up(np.flatnonzero(codes))
+        self._known["waiting"] = lay.FOREVER
+        for side in Side:
+            for at in range(len(self._pending[side])):
+                self.await_effect(side, self._pending[side][at])
+        return self._values_of(arrays, np.concatenate([_NO_INTS, *map(np.flatnonzero, over)]))
+
+    # Promises
+
+    def await_effect(self, side: Side, ending: Pending) -> None:
+        """A range ending waits: tuples that come after its time break it."""
+        waiting = self._known["waiting"][:, side]
+        hit = self._match(ending.patterns)
+        waiting[hit] = np.minimum(waiting[hit], ending.ts)
+
+    def broken(self, side: Side, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
+        """Tuples that come after a range that waits or is fresh has ended their values.
+
+        What is in effect the kernels see, but for keys with a null in them, which have no value.
+        """
+        self.note_keys()
+        earliest = self._known["waiting"][:, side].copy()
+        for ending in intake.ranges:
+            hit = self._match(ending.patterns)
+            earliest[hit] = np.minimum(earliest[hit], ending.ts)
+        codes, ts = intake.objects.code, intake.objects.ts
+        is_null = intake.objects.status & lay.NULL_KEY != 0
+        mask = np.zeros(ts.size, np.bool_)
+        mask[~is_null] = ts[~is_null] > earliest[codes[~is_null]]
+        if is_null.any() and len(self._codec.types) > 1:
+            rows = intake.rows.filter(is_null)
+            columns = [rows[name] for name in key]
+            mask[is_null] = self._broken_by_nulls(side, [*pending, *intake.ranges], columns, ts[is_null])
+        return mask
+
+    def _broken_by_nulls(
+        self, side: Side, waiting: Sequence[Pending | RangeEnding], columns: Sequence[pa.ChunkedArray], ts: Ints
+    ) -> Mask:
+        """The same for keys with a null: `*` matches it."""
+        said = [(each.patterns, each.ts) for each in waiting]
+        said += [(patterns, lay.NEVER) for patterns, standing in self._pieces if standing.has_ended(side)]
+        mask = np.zeros(ts.size, np.bool_)
+        for patterns, time in said:
+            mask |= (ts > time) & match_columns(patterns, columns)
+        return mask
+
+    # Keys and the journal
+
+    def note_keys(self) -> None:
+        """Look up the keys that have come since the last time."""
+        known = self._known.size
+        if known == len(self._codec):
+            return
+        self._known = np.concatenate([self._known, _unknown(len(self._codec) - known)])
+        fresh = np.arange(known, len(self._codec))
+        if len(self._pieces):
+            self._look_up(fresh)
+        keys = self._codec.keys_from(known)
+        for side in Side:
+            for ending in self._pending[side]:
+                hit = fresh[match_columns(ending.patterns, keys.columns)]
+                self._known["waiting"][hit, side] = np.minimum(self._known["waiting"][hit, side], ending.ts)
+
+    def _look_up(self, codes: Ints) -> None:
+        if codes.size:
+            first = int(codes[0])
+            found = self._pieces.locate(self._codec.keys_from(first).take(codes - first))
+            self._known["flags"][codes], self._known["ts"][codes] = found["flags"], found["ts"]
+            self._lookup = None
+
+    def renumber(self, moved: Ints) -> None:
+        """Keys were numbered anew."""
+        kept = np.flatnonzero(moved >= 0)
+        known = _unknown(len(self._codec))
+        known[moved[kept]] = self._known[kept]
+        self._known, self._lookup = known, None
+
+    def texts(self) -> Log:
+        """The ranges by their numbers, as text."""
+        order = np.argsort(self.records["low"], kind="stable")
+
+        def newest(n: int) -> pa.Table:
+            patterns = (self._pieces.patterns(at) for at in order[order.size - n :].tolist())
+            return pa.table([[print_patterns(each, self._codec.types) for each in patterns]], schema=TEXTS)
+
+        return Log(self.records["low"][order], self._pieces.next_number, newest)
+
+    def load(self, records: lay.Records, texts: LoadedLog) -> None:
+        """Exactly what these records say, which ascend by number as the texts do."""
+        patterns = [parse_punctuation(text, self._codec.types) for text in texts.rows["pattern"].to_pylist()]
+        self._pieces.load(records, patterns, texts.next_id)
+        self._known, self._lookup = _unknown(0), None
+
+
+def _unknown(n: int) -> lay.Records:
+    known = np.zeros(n, _KNOWN)
+    known["ts"], known["waiting"] = lay.NEVER, lay.FOREVER
+    return known

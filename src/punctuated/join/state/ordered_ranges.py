@@ -1,0 +1,123 @@
+"""Ranges over keys that are their own codes: a range is an interval of codes, and segments are what kernels look up."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.intake.take_in import Intake, RangeEnding
+from punctuated.join.state.cuts import CodeLine, code_stretch
+from punctuated.join.state.ordered_index import OrderedIndex
+from punctuated.join.state.pending_ranges import Pending, PendingRanges
+from punctuated.join.state.range_output import TEXTS, OutputRange
+from punctuated.join.state.saved import LoadedLog, Log
+from punctuated.join.state.segments import Segments
+from punctuated.join.state.standing import NO_TIMES
+from punctuated.kernels import layout as lay
+from punctuated.kernels.ranges import find_first_endings
+from punctuated.model.pattern import Pattern
+from punctuated.model.side import Side
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+_NO_INTS = np.empty(0, np.int64)
+
+
+class OrderedRanges:
+    """Values under ranges of codes."""
+
+    def __init__(self, codec: KeyCodec) -> None:
+        self._line = CodeLine(codec)
+        self._segments = Segments(coded=True)
+        self._index = OrderedIndex()
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    @property
+    def records(self) -> lay.Records:
+        """How the values stand, for the journal; so the kernels see them too."""
+        return self._segments.records.view
+
+    lookup = records
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes beside what the kernels see."""
+        return 0
+
+    def codes(self, patterns: tuple[Pattern, ...]) -> tuple[int, int]:
+        """The codes of a range; none if the second is below the first."""
+        return self._line.codes(patterns)
+
+    def values(self, arrays: lay.State, patterns: tuple[Pattern, ...]) -> Ints:
+        """The values in a range, by ascending code."""
+        low, high = self.codes(patterns)
+        return self._index.find(arrays, low, high) if low <= high else _NO_INTS
+
+    def cover(
+        self, side: Side, ending: Pending, touched: int, settled: Sequence[int], tells: bool
+    ) -> list[OutputRange]:
+        """A stream has ended a range; returns what is over in the output by that."""
+        stretch = self._line.stretch(ending.patterns)
+        if stretch is None:
+            return []
+        told = self._segments.cover(side, stretch, ending.ts, touched, settled, tells=tells)
+        return [OutputRange(self._line.patterns(each.stretch), each.ts) for each in told]
+
+    def settle(self, arrays: lay.State, watermark: int) -> tuple[Ints, tuple[int, int]]:
+        """Forget the times up to a watermark; returns the values of which that was known, and the latest times."""
+        found, latest = [_NO_INTS], NO_TIMES
+        for (start, stop), standing in self._segments.settle(watermark):
+            found.append(self._index.find(arrays, start.place, stop.place - 1))
+            latest = standing.latest_settled(watermark, latest)
+        return np.concatenate(found), latest
+
+    def forget(self, arrays: lay.State, positions: Sequence[int]) -> Ints:
+        """Nothing is known any more of what these positions say; returns the values that were over by them."""
+        over = [position for position in positions if self.records["flags"][position] & lay.OUT]
+        stretches = [self._segments.stretch(position) for position in over]
+        self._segments.forget(positions)
+        found = [self._index.find(arrays, start.place, stop.place - 1) for start, stop in stretches]
+        return np.concatenate([_NO_INTS, *found])
+
+    # Promises
+
+    def await_effect(self, side: Side, ending: Pending) -> None:
+        """A range ending waits: the batch asks for it again."""
+
+    def broken(self, side: Side, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
+        """Tuples that come after a range that waits or is fresh has ended their values.
+
+        Those in effect the loop sees.
+        """
+        endings = self._by_time(pending, intake.ranges)
+        codes, ts = intake.objects.code, intake.objects.ts
+        order = np.argsort(codes, kind="stable")
+        earliest = np.full(codes.size, lay.FOREVER, np.int64)
+        find_first_endings(endings, codes[order], np.empty(codes.size + 1, np.int64), earliest)
+        mask = np.zeros(codes.size, np.bool_)
+        mask[order] = ts[order] > earliest
+        return np.asarray(mask & (intake.objects.status & lay.NULL_KEY == 0))
+
+    def _by_time(self, pending: PendingRanges, fresh: Sequence[RangeEnding]) -> lay.Records:
+        rows = [(0, each.ts, 0, *self.codes(each.patterns)) for each in fresh]
+        both = np.concatenate([pending.records.view, np.array(rows, lay.PENDING_RANGE)])
+        return np.asarray(both[np.argsort(both["ts"], kind="stable")])
+
+    # Keys and the journal
+
+    def note_keys(self) -> None:
+        """The codes of new keys lie under the segments by themselves."""
+
+    def renumber(self, moved: Ints) -> None:
+        """Codes of ordered keys do not change."""
+
+    def texts(self) -> Log:
+        """The records say all."""
+        return Log(_NO_INTS, 0, lambda n: TEXTS.empty_table())
+
+    def load(self, records: lay.Records, texts: LoadedLog) -> None:
+        """Exactly what these records say."""
+        self._segments.load(records, [code_stretch(record) for record in records])

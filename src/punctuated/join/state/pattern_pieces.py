@@ -1,0 +1,128 @@
+"""What ranges in effect have ended where a key has several columns: a list of ranges as they were said.
+
+Ranges over several columns have no order in common, so they are not cut and put together. One that says nothing new is
+not kept, and the output's word stands for both streams'.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.join.intake.pattern_match import match_columns
+from punctuated.join.state.growing_records import GrowingRecords
+from punctuated.join.state.standing import ENDED, NO_TIMES, OVER, UNKNOWN, Standing
+from punctuated.kernels import layout as lay
+from punctuated.model.pattern import Empty, Pattern, combine, subsumes
+from punctuated.model.side import Side
+
+Patterns = tuple[Pattern, ...]
+
+
+class PatternPieces:
+    """Ranges in the order of effect; `records` say how each one stands, under a number of its own."""
+
+    def __init__(self) -> None:
+        self._numbers = 0
+        self._patterns: list[Patterns] = []
+        self.records = GrowingRecords(lay.RANGE)
+
+    def __len__(self) -> int:
+        return len(self._patterns)
+
+    def __iter__(self) -> Iterator[tuple[Patterns, Standing]]:
+        for patterns, record in zip(self._patterns, self.records.view, strict=True):
+            yield patterns, Standing.of(record)
+
+    def patterns(self, at: int) -> Patterns:
+        """The range of a piece."""
+        return self._patterns[at]
+
+    def locate(self, keys: pa.Table) -> lay.Records:
+        """How these keys stand, as records of `layout.RANGE`; flags are 0 where no range covers a key."""
+        found = np.zeros(len(keys), lay.RANGE)
+        found["ts"] = lay.NEVER
+        for patterns, standing in self if len(keys) else ():
+            hit = match_columns(patterns, keys.columns)
+            for side in Side:  # the first to take effect gives the time
+                fresh = hit & (found["flags"] & (ENDED << side) == 0) & standing.has_ended(side)
+                found["ts"][fresh, side] = standing.ts[side]
+            found["flags"][hit] |= standing.flags
+        return found
+
+    def cover(
+        self, side: Side, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, tells: bool
+    ) -> list[tuple[Patterns, int]]:
+        """A stream has ended a range; returns what is over in the output by that, with times."""
+        known = list(self)
+        if any(standing.has_ended(side) and covers(wide, patterns) for wide, standing in known):
+            return []
+        self._append(patterns, UNKNOWN.ended_by(side, ts, touched, tells=tells))
+        told: list[tuple[Patterns, int]] = []
+        for theirs, standing in known if tells else ():
+            common = tuple(combine(p, q) for p, q in zip(patterns, theirs, strict=True))
+            if not standing.has_ended(side.other) or any(isinstance(p, Empty) for p in common) or self._is_over(common):
+                continue
+            time = standing.ts[side.other] if standing.ts[side.other] != lay.NEVER else settled[side.other]
+            self._keep([not covers(common, each) for each in self._patterns])
+            self._append(common, Standing(OVER, NO_TIMES, touched))
+            told.append((common, max(ts, time)))
+        return told
+
+    def settle(self, watermark: int) -> Iterator[Standing]:
+        """Forget the times up to a watermark; gives the standing of each piece with such a time as it was."""
+        times = self.records.view["ts"]
+        due = np.flatnonzero(((times != lay.NEVER) & (times <= watermark)).any(axis=1)).tolist()
+        for at in due:
+            before = Standing.of(self.records.view[at])
+            self.records.view["ts"][at] = before.settled(watermark).ts
+            yield before
+        superfluous = {narrow for at in due for narrow in self._superfluous(at)}
+        if superfluous:
+            self._keep([at not in superfluous for at in range(len(self))])
+
+    def _superfluous(self, fresh: int) -> Iterator[int]:
+        """Settled pieces that a wider one makes superfluous, now that a fresh one is settled too."""
+        alike = np.flatnonzero(
+            (self.records.view["flags"] == self.records.view["flags"][fresh])
+            & (self.records.view["ts"] == NO_TIMES).all(axis=1)
+        )
+        for at in alike[alike != fresh].tolist() if fresh in alike else ():
+            if covers(self._patterns[fresh], self._patterns[at]):
+                yield at
+            elif covers(self._patterns[at], self._patterns[fresh]):
+                yield fresh
+
+    def forget(self, positions: Sequence[int]) -> None:
+        """Remove these positions."""
+        self._keep([at not in positions for at in range(len(self))])
+
+    @property
+    def next_number(self) -> int:
+        """Of the next piece; numbers are not used again."""
+        return self._numbers
+
+    def load(self, records: lay.Records, patterns: Sequence[Patterns], next_number: int) -> None:
+        """Exactly these records, by ascending number, each with its range."""
+        self.records.exchange(0, len(self), records)
+        self._patterns = list(patterns)
+        self._numbers = next_number
+
+    def _is_over(self, patterns: Patterns) -> bool:
+        return any(standing.flags & lay.OUT and covers(wide, patterns) for wide, standing in self)
+
+    def _append(self, patterns: Patterns, standing: Standing) -> None:
+        n = len(self)
+        row = (self._numbers, self._numbers, standing.flags, standing.ts, standing.touched, 0)
+        self.records.exchange(n, n, np.array([row], lay.RANGE))
+        self._patterns.append(patterns)
+        self._numbers += 1
+
+    def _keep(self, kept: Sequence[bool]) -> None:
+        self.records.keep(np.array(kept, np.bool_))
+        self._patterns = [patterns for patterns, stays in zip(self._patterns, kept, strict=True) if stays]
+
+
+def covers(wide: Patterns, narrow: Patterns) -> bool:
+    """Whether everything that `narrow` matches is matched by `wide` too."""
+    return all(subsumes(one, two) for one, two in zip(wide, narrow, strict=True))

@@ -1,0 +1,140 @@
+"""Segments: what ranges in effect have ended, as disjoint stretches of one key column in ascending order (PW-20).
+
+Neighbours that stand alike are one segment. So a stream that ends one range after the other leaves a single segment
+behind, once the times are settled. A change costs what it touches, however many segments there are.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punctuated.join.state.cuts import Cut, Stretch, writing
+from punctuated.join.state.growing_records import GrowingRecords
+from punctuated.join.state.standing import Segment, Standing, cut_at, glued
+from punctuated.kernels import layout as lay
+from punctuated.model.side import Side
+
+
+class Told(NamedTuple):
+    """A stretch that is over in the output from now on, and the time of the later ending."""
+
+    stretch: Stretch
+    ts: int
+
+
+class Segments:
+    """All segments of a key column, in order; `records` are the same for the kernels and for the journal."""
+
+    def __init__(self, *, coded: bool) -> None:
+        """`coded`: places are codes, and the records hold them; else each record has a number of its own."""
+        self._coded, self._numbers = coded, 0
+        self._starts: list[Any] = []
+        self._stops: list[Any] = []
+        self._unsettled: list[tuple[int, Any]] = []  # a heap of times, each with a place where it holds
+        self.records = GrowingRecords(lay.RANGE)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def stretch(self, at: int) -> Stretch:
+        """Where a segment lies."""
+        how = int(self.records.view[at]["writing"])
+        return Stretch(Cut(self._starts[at], bool(how & 1)), Cut(self._stops[at], bool(how & 2)))
+
+    def find(self, place: Any) -> int:
+        """Which segment holds the values right behind a place, or NONE."""
+        at = bisect_right(self._starts, place) - 1
+        return at if at >= 0 and place < self._stops[at] else lay.NONE
+
+    def cover(
+        self, side: Side, stretch: Stretch, ts: int, touched: int, settled: Sequence[int], *, tells: bool
+    ) -> list[Told]:
+        """A stream has ended a stretch; returns what is over in the output by that.
+
+        A value that it had ended before keeps its time. `settled` is the time of each stream's settled ranges.
+        """
+        first, stop = bisect_left(self._stops, stretch.start.place), bisect_right(self._starts, stretch.stop.place)
+        before = self._segments(first, stop)
+        parts: list[Segment] = []
+        told: list[Told] = []
+        for part, is_inside in cut_at(before, stretch):
+            standing = part.standing.ended_by(side, ts, touched, tells=tells) if is_inside else part.standing
+            if standing.flags & ~part.standing.flags & lay.OUT:
+                theirs = part.standing.ts[side.other]
+                _tell(told, Told(part.stretch, max(ts, theirs if theirs != lay.NEVER else settled[side.other])))
+            parts.append(Segment(part.stretch, standing))
+        self._exchange(first, before, glued(parts))
+        return told
+
+    def settle(self, watermark: int) -> Iterator[Segment]:
+        """Forget the times up to a watermark; gives each segment with such a time as it was."""
+        while self._unsettled and self._unsettled[0][0] <= watermark:
+            at = self.find(heappop(self._unsettled)[1])
+            if at < 0:  # it was forgotten
+                continue
+            (segment,) = self._segments(at, at + 1)
+            standing = segment.standing.settled(watermark)
+            if standing != segment.standing:
+                yield segment
+                first = max(0, at - 1)
+                before = self._segments(first, min(len(self), at + 2))
+                after = [segment._replace(standing=standing) if each == segment else each for each in before]
+                self._exchange(first, before, glued(after))
+
+    def forget(self, positions: Sequence[int]) -> None:
+        """Remove these ascending segments."""
+        for at in reversed(positions):
+            self._exchange(at, self._segments(at, at + 1), [])
+
+    @property
+    def next_number(self) -> int:
+        """Of the next record, where each has a number of its own; numbers are not used again."""
+        return self._numbers
+
+    def load(self, records: lay.Records, stretches: Sequence[Stretch], next_number: int = 0) -> None:
+        """Exactly these records, each with its stretch."""
+        order = sorted(range(len(stretches)), key=lambda at: stretches[at].start.place)
+        self.records.exchange(0, len(self), records[order])
+        self._starts = [stretches[at].start.place for at in order]
+        self._stops = [stretches[at].stop.place for at in order]
+        self._numbers = next_number
+        self._unsettled = list(_times(self._segments(0, len(self))))
+        heapify(self._unsettled)
+
+    def _segments(self, first: int, stop: int) -> list[Segment]:
+        records = self.records.view
+        return [Segment(self.stretch(at), Standing.of(records[at])) for at in range(first, stop)]
+
+    def _exchange(self, first: int, before: Sequence[Segment], after: Sequence[Segment]) -> None:
+        stop = first + len(before)
+        self.records.exchange(first, stop, self._as_records(after))
+        self._starts[first:stop] = [each.stretch.start.place for each in after]
+        self._stops[first:stop] = [each.stretch.stop.place for each in after]
+        for time in set(_times(after)) - set(_times(before)):
+            heappush(self._unsettled, time)
+
+    def _as_records(self, segments: Sequence[Segment]) -> lay.Records:
+        rows = []
+        for stretch, standing in segments:
+            low, high = self._numbers, self._numbers
+            if self._coded:
+                low, high = stretch.start.place, stretch.stop.place - 1
+            self._numbers += 1
+            rows.append((low, high, standing.flags, standing.ts, standing.touched, writing(stretch)))
+        return np.array(rows, lay.RANGE)
+
+
+def _tell(told: list[Told], more: Told) -> None:
+    """Neighbours are told together."""
+    if told and told[-1].stretch.stop.place == more.stretch.start.place:
+        before = told.pop()
+        more = Told(Stretch(before.stretch.start, more.stretch.stop), max(before.ts, more.ts))
+    told.append(more)
+
+
+def _times(segments: Sequence[Segment]) -> Iterator[tuple[int, Any]]:
+    for stretch, standing in segments:
+        yield from ((ts, stretch.start.place) for ts in standing.ts if ts != lay.NEVER)
