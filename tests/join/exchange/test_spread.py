@@ -22,7 +22,6 @@ from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle, ch
 from punctuated.testing.strategies import Batch, Case, Object, cases, key_patterns
 from punctuated.testing.tables import as_batch, stream_schema
 
-
 Schemas = tuple[pa.Schema, pa.Schema]
 
 
