@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.join.exchange.boundaries import Boundaries, boundaries_of, with_codes
+from punctuated.join.exchange.boundaries import Boundaries, with_codes
 from punctuated.join.exchange.tick import BatchTimes, read_tick, times_of
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.pattern_match import typed_scalar
@@ -25,7 +25,6 @@ from punctuated.model.window import CountWindow
 Times = npt.NDArray[np.int64]
 KeysOf = Callable[[pa.Table], tuple[Times, Times, Times, npt.NDArray[np.bool_]]]
 _NO_INTS = np.empty(0, np.int64)
-_NO_BOUNDARIES = np.empty(0, lay.BOUNDARY)
 
 
 @dataclass(frozen=True)
@@ -92,21 +91,20 @@ def take_in(
     `keys_of` gives groups and intervals where windows have structures of their own; one value then holds all tuples.
     """
     rows, ts = _sort_rows(stream, batch)
-    keys = [rows[name] for name in stream.key]
     group = low = high = _NO_INTS
     if keys_of is None:
-        codes, valid = codec.encode(keys)
+        codes, valid = codec.encode([rows[name] for name in stream.key])
     else:
         group, low, high, valid = keys_of(rows)
         codes = np.zeros(len(rows), np.int64)
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     newest = int(ours["newest"])
+    came = Boundaries.of(stream, rows, ts)
     if batch.tick is None:
-        brought = boundaries_of(keys, ts) if stream.clustered else Boundaries.none()
-        times = times_of(stream, ts, said_times(stream, batch), brought, newest)
+        times = times_of(stream, ts, said_times(stream, batch), came, newest)
     else:
         times = read_tick(stream, batch.tick, newest)
-    boundaries = with_codes(times.boundaries, keys, codes, valid) if stream.clustered else _NO_BOUNDARIES
+    boundaries = with_codes(times.boundaries, came, codes)
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
     if stream.flag is not None:
