@@ -88,5 +88,5 @@ def rows_with(column: str) -> Source:
 
 
 def endings(data: Any, *, key: str | list[str] | tuple[str, ...], time: str) -> Source:
-    """Another table or stream names keys that end, and when, be it in the future; a tuple at that very time counts."""
+    """Another table or stream names keys that end, and when, also in the future; a tuple at that very time counts."""
     return Announced(data, (key,) if isinstance(key, str) else tuple(key), time)

@@ -16,6 +16,7 @@ from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
 from punctuated.kernels.key_bytes import hash_whole_keys
 from punctuated.kernels.layout import BOUNDARY, Records
+from punctuated.model.spec import StreamSpec
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -23,7 +24,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Boundaries:
-    """Times and marks of values; `valid` is false for the value of all keys with a null in them."""
+    """Times and marks of values, not yet the earliest ones of each; `valid` is false for keys with a null in them."""
 
     ts: Ints
     mark: Ints
@@ -32,6 +33,13 @@ class Boundaries:
     @staticmethod
     def none() -> "Boundaries":
         return Boundaries(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
+
+    @staticmethod
+    def of(stream: StreamSpec, rows: pa.Table, ts: Ints) -> "Boundaries":
+        """Those of all tuples of a clustered stream, with these times; other streams have none."""
+        if not stream.clustered:
+            return Boundaries.none()
+        return Boundaries(ts, *mark_keys([rows[name] for name in stream.key]))
 
     def select(self, which: Mask | Ints) -> "Boundaries":
         return Boundaries(self.ts[which], self.mark[which], self.valid[which])
@@ -55,21 +63,16 @@ def mark_keys(columns: Sequence[pa.ChunkedArray]) -> tuple[Ints, Mask]:
     return hash_whole_keys(offsets, data), valid
 
 
-def boundaries_of(columns: Sequence[pa.ChunkedArray], ts: Ints) -> Boundaries:
-    """Those of tuples with these keys and times."""
-    return Boundaries(ts, *mark_keys(columns)).earliest()
-
-
-def with_codes(boundaries: Boundaries, columns: Sequence[pa.ChunkedArray], codes: Ints, valid: Mask) -> Records:
-    """The boundaries in the form that the kernels read; keys and codes are those of the tuples that came here.
+def with_codes(boundaries: Boundaries, came: Boundaries, codes: Ints) -> Records:
+    """The boundaries in the form that the kernels read; `came` are times and marks of the tuples that came here.
 
     A value of which none came here cannot have been rejected here, and that is all its code is needed for.
     """
     found = np.zeros(boundaries.ts.size, BOUNDARY)
     found["time"] = boundaries.ts
-    marks, places = np.unique(mark_keys(columns)[0][valid], return_index=True)
+    marks, places = np.unique(came.mark[came.valid], return_index=True)
     if marks.size:
         at = np.minimum(np.searchsorted(marks, boundaries.mark), marks.size - 1)
         found["is_here"] = boundaries.valid & (marks[at] == boundaries.mark)
-        found["code"] = codes[valid][places][at]
+        found["code"] = codes[came.valid][places][at]
     return found

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from punctuated.join.exchange.boundaries import Boundaries, boundaries_of
+from punctuated.join.exchange.boundaries import Boundaries
 from punctuated.join.exchange.tick import make_tick
 from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
@@ -77,9 +77,7 @@ def spread(
 
 def _tick(stream: StreamSpec, batch: StreamBatch) -> pa.Table:
     ts = to_microseconds(batch.rows[stream.time], stream.time)
-    boundaries = Boundaries.none()
-    if stream.clustered:
-        boundaries = boundaries_of([batch.rows[name] for name in stream.key], ts)
+    boundaries = Boundaries.of(stream, batch.rows, ts)
     if stream.max_ahead_us is None and ts.size:
         ts = np.array([ts.min(), ts.max()])
     return make_tick(stream, np.sort(ts), said_times(stream, batch), boundaries)

@@ -52,6 +52,7 @@ def times_of(stream: StreamSpec, ts: Times, said: Times, boundaries: Boundaries,
 
 def make_tick(stream: StreamSpec, ts: Times, said: Times, boundaries: Boundaries) -> pa.Table:
     """The tick of tuples with these ascending times, and of in-band punctuations at the times `said`."""
+    boundaries = boundaries.earliest()
     starts, ends = _spans(ts if not stream.is_output else ts[:0], stream.max_ahead_us)
     said = np.unique(said) if stream.max_ahead_us is not None else np.sort(said)[-1:]
     sizes = [starts.size, said.size, boundaries.ts.size]

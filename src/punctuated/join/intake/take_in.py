@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.join.exchange.boundaries import Boundaries, boundaries_of, with_codes
+from punctuated.join.exchange.boundaries import Boundaries, with_codes
 from punctuated.join.exchange.tick import BatchTimes, read_tick, times_of
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.pattern_match import typed_scalar
@@ -24,7 +24,6 @@ from punctuated.model.window import CountWindow
 
 Times = npt.NDArray[np.int64]
 _NO_INTS = np.empty(0, np.int64)
-_NO_BOUNDARIES = np.empty(0, lay.BOUNDARY)
 
 
 class TupleKeys(NamedTuple):
@@ -107,15 +106,12 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     keys = encode(rows)
     punctuations, ranges, promises = _punctuations(stream, batch, codec)
     newest = int(ours["newest"])
-    named = [rows[name] for name in stream.key]
+    came = Boundaries.of(stream, rows, ts)
     if batch.tick is None:
-        brought = boundaries_of(named, ts) if stream.clustered else Boundaries.none()
-        times = times_of(stream, ts, said_times(stream, batch), brought, newest)
+        times = times_of(stream, ts, said_times(stream, batch), came, newest)
     else:
         times = read_tick(stream, batch.tick, newest)
-    boundaries = _NO_BOUNDARIES
-    if stream.clustered:
-        boundaries = with_codes(times.boundaries, named, keys.code, keys.valid)
+    boundaries = with_codes(times.boundaries, came, keys.code)
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
     if stream.flag is not None:
