@@ -162,25 +162,6 @@ def test_a_group_of_three_streams_is_final_at_the_punctuation() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::punctuated.UnboundedStateWarning")
-def test_a_semi_join_hands_on_the_moment_of_the_match() -> None:
-    """The left tuple itself lies below the output watermark by then.
-
-    A   1@0 9@30 | 9@60
-    B       9@30 | 1@50
-    C            | 1@55
-    """
-
-    def batches(name: str, *rows: list[tuple[int, int]]) -> pt.Stream:
-        tables = [pa.table({"k": [k for k, _ in part], "ts": [ts for _, ts in part]}) for part in rows]
-        schema = pa.schema([("k", pa.int64()), ("ts", pa.int64())])
-        return pt.stream([each.cast(schema) for each in tables], name=name, key="k", time="ts")
-
-    matched = pt.join(batches("A", [(1, 0), (9, 30)], [(9, 60)]), batches("B", [(9, 30)], [(1, 50)]), how="semi")
-    both = pt.join(pt.stream(matched, name="AB"), batches("C", [], [(1, 55)]))
-    assert both.results["k"].to_pylist() == [1]
-    assert both.rejected.num_rows == 0
-
-
 def test_another_key_goes_on_by_time_alone() -> None:
     first = pa.table({"k": [1, 2], "ts": [0, 1], "user": [7, 8]})
     second = pa.table({"k": [1, 2], "ts": [2, 3], "last": [True, True]})

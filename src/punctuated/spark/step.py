@@ -7,7 +7,6 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -77,7 +76,8 @@ class JoinStep(StatefulProcessor):
 
 def _sorted(rows: Iterator[pd.DataFrame]) -> tuple[tuple[list[bytes], list[bytes]], list[bytes]]:
     frames = list(rows)
-    return sort_blobs(*(chain.from_iterable(frame[name] for frame in frames) for name in ("side", "rejected", "data")))
+    columns = [[value for frame in frames for value in frame[name]] for name in ("side", "rejected", "data")]
+    return sort_blobs(*columns)
 
 
 def _metrics(bucket: Bucket) -> dict[str, int]:
