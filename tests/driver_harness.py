@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,11 +16,13 @@ from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.predicate import Expression
 from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType
-from punctuated.testing.checks import COUNTED, Observed, extent
+from punctuated.testing.checks import COUNTED, DOMAIN, Observed, extent
 from punctuated.testing.strategies import Batch
 from punctuated.testing.tables import as_batch, stream_schema
 
 Continue = Callable[[JoinDriver], JoinDriver]
+INTEGER = pa.int64()
+TEXTS = tuple(f"{letter}{more}" for letter in "`abcdefghi" for more in ("", "m"))  # the strategies' keys as text
 
 
 def bound_join(
@@ -47,14 +50,17 @@ def run(
 ) -> list[Observed]:
     """What each batch brings, the end included; `between` may exchange the driver after each batch."""
     driver = driver or new_driver(spec)
+    domain = DOMAIN if driver.codec.types[:1] in ((), (INTEGER,)) else TEXTS
     seen = []
     for left, right in batches:
-        seen.append(observe(driver, driver.process(as_batch(spec.left, left), as_batch(spec.right, right))))
+        both = zip(spec.streams, (left, right), driver.schemas, strict=True)
+        brought = driver.process(*(as_batch(*each) for each in both))
+        seen.append(observe(driver, brought, domain))
         driver = between(driver) if between is not None else driver
-    return [*seen, observe(driver, driver.end())]
+    return [*seen, observe(driver, driver.end(), domain)]
 
 
-def observe(driver: JoinDriver, batch: BatchResult) -> Observed:
+def observe(driver: JoinDriver, batch: BatchResult, domain: Sequence[Any] = DOMAIN) -> Observed:
     spec = driver.spec
     left, right = driver.state.sides["live"].tolist()
     seen = Observed(stored=(left, right), forgotten=driver.forgotten)
@@ -66,7 +72,8 @@ def observe(driver: JoinDriver, batch: BatchResult) -> Observed:
     for table in batch.punctuations:
         for row in table.to_pylist():
             patterns = parse_punctuation(row["pattern"], driver.codec.types)
-            key, covered = (None, extent(patterns)) if row["k"] is None else ((row["k"],), None)
+            named = tuple(row[name] for name in spec.left.key)
+            key, covered = (None, extent(patterns, domain)) if None in named else (named, None)
             seen.punctuations[key, covered, row["ts"], row["reason"]] += 1
     for table in batch.rejected:
         for row in table.to_pylist():
@@ -95,4 +102,6 @@ def _tuple_of(spec: JoinSpec, side: Side, row: dict[str, object], suffix: str) -
     if row.get(f"ts{suffix}") is None:
         return None
     columns = spec.streams[side].columns
-    return tuple(row[f"{name}{suffix}"] if f"{name}{suffix}" in row else row.get(name) for name in columns)
+    keys = dict(zip(spec.streams[side].key, spec.left.key, strict=True))  # they come once, under the left name
+    names = [keys.get(name, f"{name}{suffix}") for name in columns]
+    return tuple(row[long] if long in row else row.get(name) for long, name in zip(names, columns, strict=True))

@@ -573,6 +573,26 @@ class TestRanges:
         output = Reference(spec()).process([ended(Range(0, 9), 1), ended(Range(2, 3), 3)], [ended(Range(0, 9), 2)])
         assert [punctuation.ts for punctuation in output.punctuations] == [2]
 
+    def test_neighbours_come_out_together(self) -> None:
+        # A  <[0,4)>@1  <[4,9]>@2
+        # B                        <[2,20]>@3
+        given_left = [ended(Range(0, 4, high_closed=False), 1), ended(Range(4, 9), 2)]
+        output = Reference(spec()).process(given_left, [ended(Range(2, 20), 3)])
+        assert output.punctuations == [OutputPunctuation(None, 3, "both", (Range(2, 9),))]
+
+    def test_each_value_comes_out_once(self) -> None:
+        # A  <[0,9]>@1
+        # B             <[4,5]>@2  <[3,7]>@3
+        output = Reference(spec()).process([ended(Range(0, 9), 1)], [ended(Range(4, 5), 2), ended(Range(3, 7), 3)])
+        assert [p.patterns for p in output.punctuations] == [(Range(4, 5),), (Range(3, 3),), (Range(6, 7),)]
+
+    def test_an_ending_dated_before_settled_ranges_comes_out_at_their_time(self) -> None:
+        # A  <[0,3]>@2  <[4,9]>@5  |
+        # B                     7@6 | <1>@3
+        join = Reference(spec())
+        join.process([ended(Range(0, 3), 2), ended(Range(4, 9), 5)], [row(7, 6)])
+        assert join.process([], [ended(1, 3)]).punctuations == [both(1, 5)]
+
     def test_a_value_meets_a_range(self) -> None:
         # A  <[0,4]>@2  <[3,8]>@1
         # B                         <3>@5
@@ -618,6 +638,23 @@ class TestMemory:
         join = Reference(spec(max_punctuations=3))
         assert join.process(given_left, given_right).forgotten == 1
         assert join.streams[LEFT].promises == []
+
+    def test_ranges_side_by_side_are_one_entry_once_they_are_settled(self) -> None:
+        # A  <[0,1]>@0  <[2,3]>@1  <[5,6]>@2
+        # B                                   9@1
+        given_left = [ended(Range(0, 1), 0), ended(Range(2, 3), 1), ended(Range(5, 6), 2)]
+        assert Reference(spec(max_punctuations=2)).process(given_left, []).forgotten == 1
+        join = Reference(spec(max_punctuations=2))
+        assert join.process(given_left, [row(9, 1)]).forgotten == 0
+        assert [piece.patterns for piece in join.covered] == [(Range(0, 3),), (Range(5, 6),)]
+
+    def test_an_output_range_is_remembered_in_the_place_of_its_values(self) -> None:
+        # A  1@0  3@0  <[0,4]>@1
+        # B  1@0  3@0             <[0,4]>@2
+        join = Reference(spec(max_punctuations=1))
+        rows = [row(1, 0), row(3, 0)]
+        assert join.process([*rows, ended(Range(0, 4), 1)], [*rows, ended(Range(0, 4), 2)]).forgotten == 0
+        assert join.values == {}
 
 
 def test_every_aggregate() -> None:

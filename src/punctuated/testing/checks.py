@@ -16,7 +16,7 @@ from punctuated.testing.reference_patterns import matches
 from punctuated.testing.reference_state import BatchOutput
 from punctuated.testing.strategies import Batch
 
-_DOMAIN = range(-3, 12)  # beyond all keys that the strategies draw
+DOMAIN = tuple(range(-3, 12))  # beyond all keys that the strategies draw
 
 
 @dataclass
@@ -41,19 +41,22 @@ COUNTED = ("purged", "invalidated", "evicted", "discarded", "dropped")
 Operator = Callable[[JoinSpec, Sequence[Batch]], list[Observed]]
 
 
-def expected(spec: JoinSpec, batches: Sequence[Batch], where: reference.Where | None = None) -> list[Observed]:
-    """What the oracle says."""
-    return [_observe(output) for output in reference.join(spec, batches, where)]
+def expected(
+    spec: JoinSpec, batches: Sequence[Batch], where: reference.Where | None = None, domain: Sequence[Any] = DOMAIN
+) -> list[Observed]:
+    """What the oracle says; `domain` are the keys by which ranges are compared."""
+    return [_observe(output, domain) for output in reference.join(spec, batches, where)]
 
 
-def _observe(output: BatchOutput) -> Observed:
+def _observe(output: BatchOutput, domain: Sequence[Any]) -> Observed:
+    said = ((each.key, extent(each.patterns, domain), each.ts, each.reason) for each in output.punctuations)
     return Observed(
         results=Counter(
             (left and left.values, right and right.values, ts)
             for (left, right), ts in zip(output.results, output.result_ts, strict=True)
         ),
         unmatched=Counter((each.side == LEFT, each.row.values, each.ts) for each in output.unmatched),
-        punctuations=Counter((each.key, extent(each.patterns), each.ts, each.reason) for each in output.punctuations),
+        punctuations=Counter(said),
         rejected=Counter((each.side == LEFT, each.row.values, each.reason) for each in output.rejected),
         stored=output.stored,
         forgotten=output.forgotten,
@@ -61,11 +64,11 @@ def _observe(output: BatchOutput) -> Observed:
     )
 
 
-def extent(patterns: tuple[Pattern, ...] | None) -> tuple[Any, ...] | None:
-    """Which integers a range speaks of, whatever the form of its bounds."""
+def extent(patterns: tuple[Pattern, ...] | None, domain: Sequence[Any] = DOMAIN) -> tuple[Any, ...] | None:
+    """Which keys of a domain a range speaks of, whatever the form of its bounds."""
     if patterns is None:
         return None
-    return tuple(tuple(value for value in _DOMAIN if matches(pattern, value)) for pattern in patterns)
+    return tuple(tuple(value for value in domain if matches(pattern, value)) for pattern in patterns)
 
 
 def check_equals_oracle(
@@ -74,13 +77,15 @@ def check_equals_oracle(
     batches: Sequence[Batch],
     where: reference.Where | None = None,
     but: Sequence[str] = (),
+    domain: Sequence[Any] = DOMAIN,
 ) -> None:
     """Batch by batch: results and unmatched rows with their times, punctuations, rejected tuples, and the state.
 
-    `but` names what is not compared.
+    `but` names what is not compared; `domain` are the keys by which ranges are compared.
     """
     names = ("results", "rejected", "unmatched", "punctuations", "stored", "forgotten", *COUNTED)
-    _compare([name for name in names if name not in but], operator(spec, batches), expected(spec, batches, where))
+    oracle = expected(spec, batches, where, domain)
+    _compare([name for name in names if name not in but], operator(spec, batches), oracle)
 
 
 def check_equals_oracle_whenever_it_purges(operator: Operator, spec: JoinSpec, batches: Sequence[Batch]) -> None:

@@ -57,7 +57,14 @@ def intersect(one: Pattern, two: Pattern) -> Pattern:
 
 def covers(wide: Patterns, narrow: Patterns) -> bool:
     """Whether everything that `narrow` matches is matched by `wide` too."""
-    return all(intersect(w, n) == intersect(n, n) for w, n in zip(wide, narrow, strict=True))
+    return all(_spelled(intersect(w, n)) == _spelled(intersect(n, n)) for w, n in zip(wide, narrow, strict=True))
+
+
+def _spelled(pattern: Pattern) -> Pattern:
+    """A range of a few integers as the list of them, which it may be compared with."""
+    if isinstance(pattern, Range) and type(pattern.low) is int and type(pattern.high) is int:
+        return _enumerate(list(range(pattern.low, pattern.high + 1)))
+    return pattern
 
 
 def _above_low(bounds: Range, value: Any) -> bool:

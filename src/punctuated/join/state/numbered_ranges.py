@@ -128,9 +128,11 @@ class NumberedRanges:
 
     def await_effect(self, side: Side, ending: Pending) -> None:
         """A range ending waits: tuples that come after its time break it."""
+        self._note_waiting(side, ending, np.flatnonzero(self._match(ending.patterns)))
+
+    def _note_waiting(self, side: Side, ending: Pending, codes: Ints) -> None:
         waiting = self._known["waiting"][:, side]
-        hit = self._match(ending.patterns)
-        waiting[hit] = np.minimum(waiting[hit], ending.ts)
+        waiting[codes] = np.minimum(waiting[codes], ending.ts)
 
     def broken(self, side: Side, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
         """Tuples that come after a range that waits or is fresh has ended their values.
@@ -177,8 +179,7 @@ class NumberedRanges:
         keys = self._codec.keys_from(known)
         for side in Side:
             for ending in self._pending[side]:
-                hit = fresh[match_columns(ending.patterns, keys.columns)]
-                self._known["waiting"][hit, side] = np.minimum(self._known["waiting"][hit, side], ending.ts)
+                self._note_waiting(side, ending, fresh[match_columns(ending.patterns, keys.columns)])
 
     def _look_up(self, codes: Ints) -> None:
         if codes.size:

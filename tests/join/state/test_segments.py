@@ -1,0 +1,163 @@
+"""Segments against a plain table of every value."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punctuated.join.intake.keys import key_codec
+from punctuated.join.state.cuts import CodeLine, Cut, Stretch, ValueLine
+from punctuated.join.state.ordered_index import OrderedIndex
+from punctuated.join.state.segments import Segments
+from punctuated.join.state.standing import ENDED, OVER
+from punctuated.kernels import layout as lay
+from punctuated.kernels.ranges import find_first_endings
+from punctuated.model.pattern import Range
+from punctuated.model.side import LEFT, RIGHT, Side
+
+DOMAIN = range(30)
+SIDES = st.sampled_from(Side)
+INTERVALS = st.tuples(st.integers(0, 24), st.integers(1, 6)).map(lambda drawn: (drawn[0], drawn[0] + drawn[1]))
+
+
+@dataclass
+class Plain:
+    """One value's standing."""
+
+    flags: int = 0
+    left: int = lay.NEVER
+    right: int = lay.NEVER
+
+
+def stretch(low: int, high: int) -> Stretch:
+    return Stretch(Cut(low, False), Cut(high, False))
+
+
+def told_plainly(table: list[Plain], side: Side, low: int, high: int, ts: int) -> set[int]:
+    told = set()
+    for value in range(low, high):
+        plain = table[value]
+        if plain.flags & (ENDED << side):
+            continue
+        plain.flags |= ENDED << side
+        if plain.flags & (ENDED << side.other):
+            table[value] = Plain(OVER)
+            told.add(value)
+        elif side == LEFT:
+            plain.left = ts
+        else:
+            plain.right = ts
+    return told
+
+
+def settle_plainly(table: list[Plain], watermark: int) -> None:
+    for plain in table:
+        plain.left = lay.NEVER if plain.left <= watermark else plain.left
+        plain.right = lay.NEVER if plain.right <= watermark else plain.right
+
+
+def expected_runs(table: list[Plain]) -> list[tuple[int, int, Plain]]:
+    runs: list[tuple[int, int, Plain]] = []
+    for value, plain in enumerate(table):
+        if runs and runs[-1][1] == value - 1 and runs[-1][2] == plain:
+            runs[-1] = (runs[-1][0], value, plain)
+        elif plain.flags:
+            runs.append((value, value, plain))
+    return runs
+
+
+def runs_of(segments: Segments) -> list[tuple[int, int, Plain]]:
+    return [(low, high, Plain(flags, *ts)) for low, high, flags, ts, _, _ in segments.records.view.tolist()]
+
+
+@given(st.lists(st.tuples(SIDES, INTERVALS, st.booleans()), max_size=25))
+def test_segments_are_maximal_runs_of_values_that_stand_alike(steps: list[tuple[Side, tuple[int, int], bool]]) -> None:
+    segments, table = Segments(coded=True), [Plain() for _ in DOMAIN]
+    for ts, (side, (low, high), settles) in enumerate(steps):
+        told = segments.cover(side, stretch(low, high), ts, ts, (0, 0), tells=True)
+        values = {value for each in told for value in range(each.stretch.start.place, each.stretch.stop.place)}
+        assert values == told_plainly(table, side, low, high, ts)
+        assert all(a.stretch.stop.place < b.stretch.start.place for a, b in pairwise(told))
+        if settles:
+            list(segments.settle(ts - 2))
+            settle_plainly(table, ts - 2)
+        assert runs_of(segments) == expected_runs(table)
+        for value in DOMAIN:
+            at = segments.find(value)
+            assert (0 if at < 0 else int(segments.records.view[at]["flags"])) == table[value].flags
+
+
+def test_what_is_told_has_the_later_time() -> None:
+    segments = Segments(coded=True)
+    segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
+    segments.cover(LEFT, stretch(5, 9), 7, 0, (0, 0), tells=True)
+    (told,) = segments.cover(RIGHT, stretch(0, 20), 5, 0, (0, 0), tells=True)
+    assert (told.stretch, told.ts) == (stretch(0, 9), 7)
+
+
+def test_a_settled_range_has_the_time_that_all_settled_ones_share() -> None:
+    segments = Segments(coded=True)
+    segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
+    list(segments.settle(10))
+    (told,) = segments.cover(RIGHT, stretch(0, 5), 1, 0, (8, 0), tells=True)
+    assert told.ts == 8
+
+
+@pytest.mark.parametrize("n", [1, 10, 100])
+def test_ranges_side_by_side_become_one_segment(n: int) -> None:
+    segments = Segments(coded=True)
+    for i in range(n):
+        segments.cover(LEFT, stretch(4 * i, 4 * i + 4), i, i, (0, 0), tells=True)
+    assert len(segments) == n
+    assert [each.stretch for each in segments.settle(n)] == [stretch(4 * i, 4 * i + 4) for i in range(n)]
+    assert len(segments) == 1
+    assert segments.stretch(0) == stretch(0, 4 * n)
+
+
+FLOATS = CodeLine(key_codec([pa.float64()]))
+
+
+@pytest.mark.parametrize(
+    "bounds", [Range(0.0, 10.0, True, False), Range(0.5, None), Range(None, 2.5), Range(0.0, 1.0, False)]
+)
+@pytest.mark.parametrize("line", [FLOATS, ValueLine()])
+def test_bounds_are_written_as_they_were_given(line: Any, bounds: Range) -> None:
+    found = line.stretch((bounds,))
+    assert line.patterns(found) == (bounds,)
+
+
+def test_floats_that_touch_are_neighbours() -> None:
+    first, second = (FLOATS.stretch((bounds,)) for bounds in (Range(0.0, 1.0, True, False), Range(1.0, 2.0)))
+    assert first is not None and second is not None
+    assert first.stop.place == second.start.place
+    assert FLOATS.patterns(Stretch(first.start, second.stop)) == (Range(0.0, 2.0),)
+
+
+@given(st.lists(st.tuples(INTERVALS, st.integers(0, 9)), max_size=12), st.lists(st.integers(0, 29), max_size=20))
+def test_first_endings_of_codes(ranges: list[tuple[tuple[int, int], int]], codes: list[int]) -> None:
+    ranges.sort(key=lambda each: each[1])
+    pending = np.array([(i, ts, 0, low, high - 1) for i, ((low, high), ts) in enumerate(ranges)], lay.PENDING_RANGE)
+    ascending = np.array(sorted(codes), np.int64)
+    earliest = np.full(len(codes), lay.FOREVER, np.int64)
+    find_first_endings(pending, ascending, np.empty(len(codes) + 1, np.int64), earliest)
+    times = [[ts for (low, high), ts in ranges if low <= code < high] for code in sorted(codes)]
+    assert earliest.tolist() == [min(each, default=lay.FOREVER) for each in times]
+
+
+@given(st.lists(st.integers(0, 5_000), max_size=8), st.integers(-5, 5_000), st.integers(0, 2_000))
+def test_the_index_finds_what_has_come_since(sizes: list[int], low: int, width: int) -> None:
+    values = np.zeros(sum(sizes) + 1, lay.VALUE)
+    values["code"] = np.random.default_rng(len(sizes)).permutation(values.size)
+    common = np.zeros(1, lay.COMMON)
+    arrays: Any = type("Arrays", (), {"values": values, "common": common})
+    index = OrderedIndex()
+    for size in sizes:
+        common["n_values"] += size
+        known = values["code"][: int(common["n_values"][0])]
+        wanted = np.sort(known[(known >= low) & (known <= low + width)])
+        assert values["code"][index.find(arrays, low, low + width)].tolist() == wanted.tolist()
