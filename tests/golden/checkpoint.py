@@ -16,6 +16,7 @@ import punctuated as pt
 from punctuated.experiments.local_spark import local_spark
 
 N_ROWS, PER_BATCH, STOPPED_AT = 400, 100, 2
+ANYWHERE = "/the/folder/of/the/checkpoint"
 
 
 class Stopped(Exception):
@@ -59,9 +60,28 @@ def run(spark: SparkSession, checkpoint: Path, stop_at: int | None = None) -> li
     return found
 
 
+def pack(checkpoint: Path, archive: Path) -> None:
+    """Write a checkpoint as a zip, wherever it lies: Spark notes its own folder in it."""
+    _say_where(checkpoint, str(checkpoint), ANYWHERE)
+    shutil.make_archive(str(archive.with_suffix("")), "zip", checkpoint)
+
+
+def unpack(archive: Path, checkpoint: Path) -> None:
+    """The inverse, in another folder."""
+    shutil.unpack_archive(archive, checkpoint)
+    _say_where(checkpoint, ANYWHERE, str(checkpoint))
+
+
+def _say_where(checkpoint: Path, before: str, now: str) -> None:
+    for noted in checkpoint.glob("state/*/_metadata/v2/*"):
+        if not noted.name.startswith("."):
+            noted.write_text(noted.read_text(encoding="utf-8").replace(before, now), encoding="utf-8")
+            noted.with_name(f".{noted.name}.crc").unlink(missing_ok=True)
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with local_spark("golden", folder, folder / "spark.log") as session:
             run(session, folder / "checkpoint", STOPPED_AT)
-        shutil.make_archive(sys.argv[1].removesuffix(".zip"), "zip", folder / "checkpoint")
+        pack(folder / "checkpoint", Path(sys.argv[1]))

@@ -1,12 +1,11 @@
 """A checkpoint that an earlier build of this format left goes on on Spark."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from golden.checkpoint import STOPPED_AT, run
+from golden.checkpoint import STOPPED_AT, run, unpack
 from punctuated.join.state.fingerprint import FORMAT
 
 KEPT = Path(__file__).parent / f"format_{FORMAT}" / "checkpoint.zip"
@@ -14,7 +13,7 @@ KEPT = Path(__file__).parent / f"format_{FORMAT}" / "checkpoint.zip"
 
 @pytest.mark.spark
 def test_a_kept_checkpoint_goes_on_with_what_an_undisturbed_query_brings(spark: SparkSession, tmp_path: Path) -> None:
-    shutil.unpack_archive(KEPT, tmp_path / "kept")
+    unpack(KEPT, tmp_path / "kept")
     commits = {path.name for path in (tmp_path / "kept" / "commits").iterdir()}
     assert commits >= {"0", "1"} and str(STOPPED_AT) not in commits
     later = run(spark, tmp_path / "kept")
