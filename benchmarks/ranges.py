@@ -2,7 +2,7 @@
 
 Each batch brings 20 tuples and a range ending of each stream, or of one. Milliseconds are the median of the last
 batches before each mark, of CPU time, so that other programs do not count; the journal's entry for the last of them is
-measured beside it. Prints a table, writes JSON.
+measured beside it. Prints lines as they come, writes JSON.
 """
 
 import argparse
@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from rich.console import Console
-from rich.table import Table
 
 from punctuated.join.driver import JoinDriver
 from punctuated.join.setup import DriverSetup
@@ -129,21 +127,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/ranges.json"))
     options = parser.parse_args()
     pa.set_cpu_count(1)
-    console = Console()
-    table = Table("ranges", "punctuations", "ms a batch", "ms a journal entry", "entries kept", title="Range endings")
     measured: list[dict[str, Any]] = []
 
     def report(each: Measured) -> None:
         measured.append(asdict(each))
-        figures = f"{each.punctuations:,}", f"{each.ms:.2f}", f"{each.journal_ms:.2f}", f"{each.entries:,}"
-        table.add_row(each.shape, *figures)
+        figures = f"{each.punctuations:>12,}{each.ms:>12.2f}{each.journal_ms:>20.2f}{each.entries:>14,}"
+        print(f"{each.shape:32}{figures}", flush=True)
 
     measure(SHAPES[0], MARKS[0], lambda each: None)  # compile or load the kernels
+    print(f"{'ranges':32}{'punctuations':>12}{'ms a batch':>12}{'ms a journal entry':>20}{'entries kept':>14}")
     for shape in SHAPES:
         if options.shape in shape.name:
-            with console.status(f"measuring ranges {shape.name}"):
-                measure(shape, options.largest, report)
-    console.print(table)
+            measure(shape, options.largest, report)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(measured, indent=1))
 

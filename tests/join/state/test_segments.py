@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from punctuated.join.intake.keys import key_codec
 from punctuated.join.state.cuts import CodeLine, Cut, Stretch, ValueLine
+from punctuated.join.state.growing_records import GrowingRecords
 from punctuated.join.state.ordered_index import OrderedIndex
 from punctuated.join.state.segments import Segments
 from punctuated.join.state.standing import ENDED, OVER
@@ -84,7 +85,7 @@ def test_segments_are_maximal_runs_of_values_that_stand_alike(steps: list[tuple[
         assert values == told_plainly(table, side, low, high, ts)
         assert all(a.stretch.stop.place < b.stretch.start.place for a, b in pairwise(told))
         if settles:
-            list(segments.settle(ts - 2))
+            segments.settle(ts - 2)
             settle_plainly(table, ts - 2)
         assert runs_of(segments) == expected_runs(table)
         for value in DOMAIN:
@@ -103,7 +104,7 @@ def test_what_is_told_has_the_later_time() -> None:
 def test_a_settled_range_has_the_time_that_all_settled_ones_share() -> None:
     segments = Segments(coded=True)
     segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
-    list(segments.settle(10))
+    segments.settle(10)
     (told,) = segments.cover(RIGHT, stretch(0, 5), 1, 0, (8, 0), tells=True)
     assert told.ts == 8
 
@@ -161,3 +162,15 @@ def test_the_index_finds_what_has_come_since(sizes: list[int], low: int, width: 
         known = values["code"][: int(common["n_values"][0])]
         wanted = np.sort(known[(known >= low) & (known <= low + width)])
         assert values["code"][index.find(arrays, low, low + width)].tolist() == wanted.tolist()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4), st.lists(st.integers(0, 99), max_size=5)), max_size=30)
+)
+def test_records_are_exchanged_as_a_list_would_be(steps: list[tuple[int, int, list[int]]]) -> None:
+    plain, records = list[int](), GrowingRecords(np.dtype([("n", "i8")]))
+    for at, width, fresh in steps:
+        start, stop = min(at, len(plain)), min(at + width, len(plain))
+        plain[start:stop] = fresh
+        records.exchange(start, stop, np.array([(n,) for n in fresh], records.dtype))
+        assert records.view["n"].tolist() == plain

@@ -55,7 +55,7 @@ class ColumnPieces:
 
     def settle(self, watermark: int) -> Iterator[Standing]:
         """Forget the times up to a watermark; gives the standing of each piece with such a time as it was."""
-        return (segment.standing for segment in self._segments.settle(watermark))
+        return iter([segment.standing for segment in self._segments.settle(watermark)])
 
     def forget(self, positions: Sequence[int]) -> None:
         """Remove these ascending positions."""

@@ -5,7 +5,7 @@ behind, once the times are settled. A change costs what it touches, however many
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
@@ -69,20 +69,20 @@ class Segments:
         self._exchange(first, before, glued(parts))
         return told
 
-    def settle(self, watermark: int) -> Iterator[Segment]:
-        """Forget the times up to a watermark; gives each segment with such a time as it was."""
+    def settle(self, watermark: int) -> list[Segment]:
+        """Forget the times up to a watermark; returns the segments with such a time as they were."""
+        due: set[int] = set()
         while self._unsettled and self._unsettled[0][0] <= watermark:
-            at = self.find(heappop(self._unsettled)[1])
-            if at < 0:  # it was forgotten
-                continue
-            (segment,) = self._segments(at, at + 1)
-            standing = segment.standing.settled(watermark)
-            if standing != segment.standing:
-                yield segment
-                first = max(0, at - 1)
-                before = self._segments(first, min(len(self), at + 2))
-                after = [segment._replace(standing=standing) if each == segment else each for each in before]
-                self._exchange(first, before, glued(after))
+            due.add(self.find(heappop(self._unsettled)[1]))
+        before: list[Segment] = []
+        for first, stop in reversed(_surroundings(due - {lay.NONE}, len(self))):  # positions before it stay
+            around = self._segments(first, stop)
+            changed = [each for each in around if each.standing.settled(watermark) != each.standing]
+            if changed:
+                after = [each._replace(standing=each.standing.settled(watermark)) for each in around]
+                self._exchange(first, around, glued(after))
+            before += changed
+        return before
 
     def forget(self, positions: Sequence[int]) -> None:
         """Remove these ascending segments."""
@@ -138,3 +138,14 @@ def _tell(told: list[Told], more: Told) -> None:
 def _times(segments: Sequence[Segment]) -> Iterator[tuple[int, Any]]:
     for stretch, standing in segments:
         yield from ((ts, stretch.start.place) for ts in standing.ts if ts != lay.NEVER)
+
+
+def _surroundings(positions: Set[int], n: int) -> list[tuple[int, int]]:
+    """These positions with their neighbours, as disjoint ascending intervals."""
+    intervals: list[tuple[int, int]] = []
+    for at in sorted(positions):
+        first, stop = max(0, at - 1), min(n, at + 2)
+        if intervals and first <= intervals[-1][1]:
+            first = intervals.pop()[0]
+        intervals.append((first, stop))
+    return intervals
