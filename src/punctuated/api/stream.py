@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import pyarrow as pa
 
 from punctuated.bind.declared import DeclaredStream, check_endings, declare, declare_output
+from punctuated.bind.options import StreamOptions
 from punctuated.bind.sources import Announced, Source
 from punctuated.errors import ColumnError, StreamError
 from punctuated.join.intake.reading import Reader, announce
@@ -73,36 +74,12 @@ class SparkStream(Stream):
 
 
 @overload
-def stream(
-    data: "DataFrame | SparkJoin",
-    *,
-    key: str | Sequence[str] | None = None,
-    time: str | None = None,
-    name: str | None = None,
-    window: Window | Duration = None,
-    punctuations: Source | None = None,
-    lateness: Duration = 0,
-    max_ahead: Duration | None = None,
-    on_violation: str = "reject",
-    order: str | None = None,
-    idle_after: Duration | None = None,
-) -> SparkStream: ...
+def stream(data: "DataFrame | SparkJoin", **options: Unpack[StreamOptions]) -> SparkStream: ...
 
 
 @overload
 def stream(
-    data: "pa.Table | pa.RecordBatch | Iterable[pa.Table] | Join",
-    *,
-    key: str | Sequence[str] | None = None,
-    time: str | None = None,
-    name: str | None = None,
-    window: Window | Duration = None,
-    punctuations: Source | None = None,
-    lateness: Duration = 0,
-    max_ahead: Duration | None = None,
-    on_violation: str = "reject",
-    order: str | None = None,
-    idle_after: Duration | None = None,
+    data: "pa.Table | pa.RecordBatch | Iterable[pa.Table] | Join", **options: Unpack[StreamOptions]
 ) -> TableStream: ...
 
 

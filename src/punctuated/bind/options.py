@@ -1,10 +1,27 @@
-"""The options of a join, by name and type: what `pt.join` takes beside its streams."""
+"""Options by name and type: what `pt.stream` takes beside the data, and `pt.join` beside its streams."""
 
 from collections.abc import Sequence
 from typing import TypedDict
 
+from punctuated.bind.sources import Source
 from punctuated.model.predicate import Expression
 from punctuated.model.shed import Shed
+from punctuated.model.window import Duration, Window
+
+
+class StreamOptions(TypedDict, total=False):
+    """See `pt.stream` for what each means."""
+
+    key: str | Sequence[str] | None
+    time: str | None
+    name: str | None
+    window: Window | Duration
+    punctuations: Source | None
+    lateness: Duration
+    max_ahead: Duration | None
+    on_violation: str
+    order: str | None
+    idle_after: Duration | None
 
 
 class JoinOptions(TypedDict, total=False):
