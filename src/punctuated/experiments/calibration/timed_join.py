@@ -17,7 +17,7 @@ from punctuated.kernels.layout import NO_PROBE, NO_STORE
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.predicate import band
-from punctuated.model.side import RIGHT
+from punctuated.model.side import RIGHT, Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import CountWindow
 from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
@@ -39,6 +39,10 @@ class LeftOut:
         """Mark the tuples of a batch."""
         for intake, status in zip(intakes, self.status, strict=True):
             intake.objects.status[:] |= status
+
+    def left_out(self, ahead: Sequence[object], except_of: Side | None) -> dict[str, list[int]]:
+        """Nothing is shed."""
+        return {}
 
 
 class TimedJoin:
