@@ -179,9 +179,11 @@ class JoinDriver:
         keys_of = None if self.pairing is None else partial(self.pairing.keys, side)
         intake = take_in(stream, batch, self.codec, ours, keys_of)
         fresh = [Promise(stream.columns, each.patterns, each.ts) for each in intake.promises]
-        mask = broken(self.promises[side], fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
-        mask |= self.ranges.broken(side, intake, stream.key)
-        intake.objects.status[mask] |= lay.BROKEN
+        if self.promises[side] or fresh:
+            mask = broken(self.promises[side], fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
+            intake.objects.status[mask] |= lay.BROKEN
+        if self.ranges or intake.ranges:
+            intake.objects.status[self.ranges.broken(side, intake, stream.key)] |= lay.BROKEN
         return intake
 
     def _begin(self, intakes: tuple[Intake, Intake], watermark: int) -> None:

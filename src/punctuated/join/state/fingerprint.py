@@ -11,7 +11,7 @@ from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 
-FORMAT = 3
+FORMAT = 4
 Parts = dict[str, str | list[str]]
 
 
