@@ -140,19 +140,25 @@ class NumberedRanges:
         What is in effect the kernels see, but for keys with a null in them, which have no value.
         """
         self.note_keys()
-        earliest = self._known["waiting"][:, side].copy()
-        for ending in intake.ranges:
-            hit = self._match(ending.patterns)
-            earliest[hit] = np.minimum(earliest[hit], ending.ts)
+        mask = np.zeros(len(intake.rows), np.bool_)
         codes, ts = intake.objects.code, intake.objects.ts
         is_null = intake.objects.status & lay.NULL_KEY != 0
-        mask = np.zeros(ts.size, np.bool_)
-        mask[~is_null] = ts[~is_null] > earliest[codes[~is_null]]
+        if len(pending) or intake.ranges:
+            earliest = self._ended_at(side, intake.ranges)
+            mask[~is_null] = ts[~is_null] > earliest[codes[~is_null]]
         if is_null.any() and len(self._codec.types) > 1:
             rows = intake.rows.filter(is_null)
             columns = [rows[name] for name in key]
             mask[is_null] = self._broken_by_nulls(side, [*pending, *intake.ranges], columns, ts[is_null])
         return mask
+
+    def _ended_at(self, side: Side, fresh: Sequence[RangeEnding]) -> Ints:
+        """When each key is ended by the first range that waits or is fresh, those in effect aside."""
+        earliest = self._known["waiting"][:, side].copy()
+        for ending in fresh:
+            hit = self._match(ending.patterns)
+            earliest[hit] = np.minimum(earliest[hit], ending.ts)
+        return earliest
 
     def _broken_by_nulls(
         self, side: Side, waiting: Sequence[Pending | RangeEnding], columns: Sequence[pa.ChunkedArray], ts: Ints

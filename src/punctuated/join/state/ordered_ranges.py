@@ -22,6 +22,7 @@ from punctuated.model.side import Side
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 _NO_INTS = np.empty(0, np.int64)
+_HIGHEST = 2**63 - 1
 
 
 class OrderedRanges:
@@ -93,13 +94,15 @@ class OrderedRanges:
         Those in effect the loop sees.
         """
         endings = self._by_time(pending, intake.ranges)
-        codes, ts = intake.objects.code, intake.objects.ts
-        order = np.argsort(codes, kind="stable")
-        earliest = np.full(codes.size, lay.FOREVER, np.int64)
-        find_first_endings(endings, codes[order], np.empty(codes.size + 1, np.int64), earliest)
-        mask = np.zeros(codes.size, np.bool_)
-        mask[order] = ts[order] > earliest
-        return np.asarray(mask & (intake.objects.status & lay.NULL_KEY == 0))
+        if not endings.size:
+            return np.zeros(len(intake.rows), np.bool_)
+        behind = endings["high"][endings["high"] < _HIGHEST] + 1
+        starts = np.unique(np.concatenate([endings["low"], behind]))  # between two of them all codes fare alike
+        earliest = np.full(starts.size + 1, lay.FOREVER, np.int64)
+        find_first_endings(endings, starts, np.empty(starts.size + 1, np.int64), earliest[1:])
+        ended_at = earliest[np.searchsorted(starts, intake.objects.code, side="right")]
+        is_null = intake.objects.status & lay.NULL_KEY != 0
+        return np.asarray((intake.objects.ts > ended_at) & ~is_null)
 
     def _by_time(self, pending: PendingRanges, fresh: Sequence[RangeEnding]) -> lay.Records:
         rows = [(0, each.ts, 0, *self.codes(each.patterns)) for each in fresh]

@@ -50,8 +50,6 @@ class RangeEndings:
 
     def broken(self, side: Side, intake: Intake, key: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Tuples that break a range ending of their own stream, as far as the loop does not see it by itself."""
-        if not self and not intake.ranges:
-            return np.zeros(len(intake.rows), np.bool_)
         return self._covered.broken(side, self._pending[side], intake, key)
 
     def show(self, state: JoinState) -> None:

@@ -51,9 +51,11 @@ class Statements:
         """Which tuples break a promise that speaks of ranges, or of more than the key."""
         stream, ours = self._spec.streams[side], self._state.sides[side]
         fresh = [Promise(stream.columns, each.patterns, each.ts) for each in intake.promises]
-        mask = broken(self.promises[side], fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
-        mask |= self.ranges.broken(side, intake, stream.key)
-        intake.objects.status[mask] |= lay.BROKEN
+        if self.promises[side] or fresh:
+            mask = broken(self.promises[side], fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
+            intake.objects.status[mask] |= lay.BROKEN
+        if self.ranges or intake.ranges:
+            intake.objects.status[self.ranges.broken(side, intake, stream.key)] |= lay.BROKEN
 
     def begin(self) -> None:
         """A batch begins; new keys may fall under old ranges."""
