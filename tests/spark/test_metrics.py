@@ -48,9 +48,9 @@ def expected() -> list[tuple[dict[str, int], dict[str, int]]]:
     found = []
     for n in (1, 2, 3):
         joined = declare(AUCTIONS[:n], BIDS[:n])
-        driver = joined._new_driver(with_times=False)
-        for one, two in joined._batches:
-            driver.process(one, two)
+        driver = joined.bound.driver()
+        for batches in joined.batches:
+            driver.process(*batches)
         left, right = driver.state.sides["watermark"].tolist()
         found.append((driver.counts(), {"left": left, "right": right}))
     return found
