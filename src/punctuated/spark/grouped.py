@@ -29,11 +29,11 @@ class SparkGrouping:
                 f"groups by {', '.join(self._by)} cannot be estimated on Spark, since they are made apart from the "
                 f"join that sheds; group by its key ({', '.join(key) or 'it has none'}), or leave out shed="
             )
-        grouping = join.group_by(self._by, aggregates).grouping
-        assert grouping is not None
         compared = [each.column for each in aggregates.values() if each.function in ("min", "max")]
         names = [*self._by, *(name for name in compared if name is not None)]
         refuse_collations(self._joined.result_types, names, "groups: the column", AggregateError)
         if METRICS in aggregates:
             raise AggregateError(f"the name {METRICS!r} is taken; give the aggregate another one")
+        grouping = join.group_by(self._by, aggregates).grouping
+        assert grouping is not None
         return self._joined.grouped(grouping) if has_key else self._joined.grouped_apart(grouping)
