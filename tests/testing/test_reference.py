@@ -489,6 +489,19 @@ class TestPunctuations:
         assert output.stored[LEFT] == taken
         assert len(join.process([], [row(7, 3)]).results) == taken
 
+    @pytest.mark.parametrize("cut", [False, True])
+    def test_an_early_time_does_not_depend_on_when_an_announced_ending_takes_effect(self, cut: bool) -> None:
+        # A  7@0    9@6 |            window 5, 7 of A ends @5
+        # B             | 9@7
+        join = Reference(spec({"window": TimeWindow(5)}))
+        batches: list[tuple[Given, Given]] = [
+            ([row(7, 0), ended(7, 5, in_band=False), row(9, 6)], []),
+            ([], [row(9, 7)]),
+        ]
+        if not cut:
+            batches = [(batches[0][0], batches[1][1])]
+        assert gather([join.process(*batch) for batch in batches], punctuations) == Counter([early(7, 6)])
+
     def test_of_an_announced_ending_and_one_inside_the_stream_the_earlier_effect_wins(self) -> None:
         # B  7 ends @3, <7>@3
         for said in ([ended(7, 3, in_band=False), ended(7, 3)], [ended(7, 3), ended(7, 3, in_band=False)]):

@@ -619,9 +619,9 @@ class Reference:
             return -math.inf
         if isinstance(window, TimeWindow):
             end = ours.window_end(last)
-            if just_ended and min(stream.wm for stream in self.streams) > end:
-                return -math.inf
-            return end + 1 if self._other(ours).wm > end else None
+            if self._other(ours).wm <= end:
+                return None
+            return -math.inf if just_ended and ours.wm > end + 1 else end + 1
         if isinstance(window, CountWindow) and not any(each.has_place for each in ours.accepted if each.key == key):
             return -math.inf if just_ended else max(last, ours.accepted[-1].ts)
         return None
