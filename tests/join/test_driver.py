@@ -75,7 +75,7 @@ def test_honest_streams_give_the_same_however_they_are_cut(case: HonestCase, one
     assert without_times(total(a, "unmatched")) == without_times(total(b, "unmatched"))
 
 
-@given(honest_cases(disorder=False, with_future=False), CUTS, CUTS)
+@given(honest_cases(disorder=False, prompt=True), CUTS, CUTS)
 def test_output_punctuations_do_not_depend_on_cuts_in_time_order(
     case: HonestCase, one: list[int], two: list[int]
 ) -> None:
