@@ -494,7 +494,8 @@ class TestPunctuations:
         # A  7@0    9@6 |            window 5, 7 of A ends @5
         # B             | 9@7
         join = Reference(spec({"window": TimeWindow(5)}))
-        ours, theirs = [row(7, 0), ended(7, 5, in_band=False), row(9, 6)], [row(9, 7)]
+        ours: Given = [row(7, 0), ended(7, 5, in_band=False), row(9, 6)]
+        theirs: Given = [row(9, 7)]
         batches: list[tuple[Given, Given]] = [(ours, []), ([], theirs)] if cut else [(ours, theirs)]
         assert gather([join.process(*batch) for batch in batches], punctuations) == Counter([early(7, 6)])
 
