@@ -482,8 +482,10 @@ class Reference:
         value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
         is_repeated = ours.side in value.endings
         value.touched = value.touched if is_repeated else self.touch
-        ending = value.endings.setdefault(ours.side, Ending(ts, self._next_arrival(), announced=announced))
-        ending.ts, ending.announced = min((ending.ts, ending.announced), (ts, announced))
+        said = Ending(ts, self._next_arrival(), announced=announced)
+        ending = value.endings.setdefault(ours.side, said)
+        if (said.ts, said.announced) < (ending.ts, ending.announced):
+            ending = value.endings[ours.side] = said
         if at_once or (not is_repeated and ours.wm >= ending.effect_ts):
             self._value_takes_effect(ours, key)
         return ending.in_effect
