@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 checks = list(HealthCheck)
 settings.register_profile("default", max_examples=100, deadline=None, derandomize=True, suppress_health_check=checks)
-settings.register_profile("ten", max_examples=1_000, deadline=None, suppress_health_check=checks)
-settings.register_profile("thorough", max_examples=5_000, deadline=None, suppress_health_check=checks)
+random = settings(deadline=None, derandomize=False, suppress_health_check=checks)
+settings.register_profile("ten", random, max_examples=1_000)
+settings.register_profile("thorough", random, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 SPARK = SETTINGS | {

@@ -101,7 +101,7 @@ def propagate_early(state: State, side: int, index: int, ts: int) -> None:
     elif other.watermark <= gone:
         set_deadline(state, side, index, gone)
     else:
-        punctuate_output(state, index, ts if ours.watermark > gone else max(ts, gone + 1), EARLY)
+        punctuate_output(state, index, ts if ours.watermark > gone + 1 else max(ts, gone + 1), EARLY)
 
 
 @inlined

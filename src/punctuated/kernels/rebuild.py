@@ -68,7 +68,7 @@ def last_needed(state: State, side: int, index: int) -> bool:
     if not ours.tracks_last or ours.rows or last == NEVER:
         return False
     gone = last + ours.forget_after
-    return bool(ours.forget_after == UNBOUNDED or min(ours.watermark, other.watermark) <= gone)
+    return bool(ours.forget_after == UNBOUNDED or min(ours.watermark - 1, other.watermark) <= gone)
 
 
 @part

@@ -489,8 +489,10 @@ class Reference:
         value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
         is_repeated = ours.side in value.endings
         value.touched = value.touched if is_repeated else self.touch
-        ending = value.endings.setdefault(ours.side, Ending(ts, self._next_arrival(), announced=announced))
-        ending.ts, ending.announced = min((ending.ts, ending.announced), (ts, announced))
+        said = Ending(ts, self._next_arrival(), announced=announced)
+        ending = value.endings.setdefault(ours.side, said)
+        if (said.ts, said.announced) < (ending.ts, ending.announced):
+            ending = value.endings[ours.side] = said
         if at_once or (not is_repeated and ours.wm >= ending.effect_ts):
             self._value_takes_effect(ours, key)
         return ending.in_effect
@@ -620,9 +622,9 @@ class Reference:
             return -math.inf
         if isinstance(window, TimeWindow):
             end = ours.window_end(last)
-            if just_ended and min(stream.wm for stream in self.streams) > end:
-                return -math.inf
-            return end + 1 if self._other(ours).wm > end else None
+            if self._other(ours).wm <= end:
+                return None
+            return -math.inf if just_ended and ours.wm > end + 1 else end + 1
         if isinstance(window, CountWindow) and not any(each.has_place for each in ours.accepted if each.key == key):
             return -math.inf if just_ended else max(last, ours.accepted[-1].ts)
         return None

@@ -359,7 +359,7 @@ def honest_cases(
     disorder: bool = True,
     counts: bool = True,
     with_ranges: bool = True,
-    with_future: bool = True,
+    prompt: bool = False,
     with_ends: bool = True,
     small_memory: bool = False,
     max_objects: int = 24,
@@ -368,9 +368,10 @@ def honest_cases(
 
     All times are distinct, but for tuples that come twice at the very time of an announced ending. With `disorder` a
     stream's objects may arrive up to its lateness after their turn, and one stream may lag behind the other, unless
-    there is a count window.
+    there is a count window. If they are `prompt`, no ending waits for its effect: there is no lateness, and nothing is
+    announced apart from its stream.
     """
-    left, right = draw(_honest_spec(LEFT, counts)), draw(_honest_spec(RIGHT, counts))
+    left, right = draw(_honest_spec(LEFT, counts, prompt)), draw(_honest_spec(RIGHT, counts, prompt))
     counted = any(isinstance(spec.window, CountWindow) for spec in (left, right))
     disorder = disorder and not counted and draw(st.booleans())
     promises = Promises(left), Promises(right)
@@ -386,7 +387,7 @@ def honest_cases(
         ours = promises[side]
         ending = [p for p in ours.announced() if p.ts == ts]
         tiled = by_ranges and 2 * number > n_objects
-        each = draw(_honest_object(ts, with_ranges, with_future, tiled, [p.patterns[0] for p in ending]))
+        each = draw(_honest_object(ts, with_ranges, prompt, tiled, [p.patterns[0] for p in ending]))
         for _ in range(draw(st.integers(1, 1 if counted or not ending else 2))):
             if ours.refuses(each) or (_ends_stream(each) and not with_ends):
                 continue
@@ -410,18 +411,19 @@ def honest_cases(
 
 
 @st.composite
-def _honest_spec(draw: st.DrawFn, side: Side, counts: bool) -> StreamSpec:
+def _honest_spec(draw: st.DrawFn, side: Side, counts: bool, prompt: bool) -> StreamSpec:
     spec = draw(stream_specs(side, (OnViolation.REJECT, OnViolation.ACCEPT, OnViolation.FAIL)))
     spec = replace(spec, window=draw(windows(counts)), max_ahead_us=None)
-    return replace(spec, lateness_us=0) if isinstance(spec.window, CountWindow) else spec
+    return replace(spec, lateness_us=0) if prompt or isinstance(spec.window, CountWindow) else spec
 
 
 @st.composite
 def _honest_object(
-    draw: st.DrawFn, ts: int, with_ranges: bool, with_future: bool, by_ranges: bool, ending: Sequence[Pattern]
+    draw: st.DrawFn, ts: int, with_ranges: bool, prompt: bool, by_ranges: bool, ending: Sequence[Pattern]
 ) -> Object:
     """An object at this time; `ending` are keys that are announced to end now, which may come for the last time."""
-    kind = draw(st.sampled_from(["tuple"] * 8 + ["row", "row", "ending"] + ["range"] * (12 * by_ranges)))
+    kinds = ["tuple"] * 8 + ["row", "row", "row" if prompt else "ending"] + ["range"] * (12 * by_ranges)
+    kind = draw(st.sampled_from(kinds))
     last_ones = [pattern.value for pattern in ending if isinstance(pattern, Constant)]
     comes_again = draw(st.booleans())
     if last_ones and comes_again:
@@ -431,8 +433,9 @@ def _honest_object(
     if kind == "row":
         return Punctuation(ts, draw(pattern_rows(ts, with_ranges)))
     if kind == "ending":
-        later = draw(st.integers(0, 12)) if with_future else 0
-        return Punctuation(ts + later, (draw(constants()), WILDCARD, WILDCARD, WILDCARD), in_band=False)
+        return Punctuation(
+            ts + draw(st.integers(0, 12)), (draw(constants()), WILDCARD, WILDCARD, WILDCARD), in_band=False
+        )
     return Row((draw(keys() | st.integers(0, 2)), ts, draw(payloads()), draw(seldom())))
 
 
