@@ -10,7 +10,7 @@ import pytest
 from punctuated.join.driver import JoinDriver
 from punctuated.join.setup import DriverSetup
 from punctuated.join.state.journal import Journal, restore
-from punctuated.join.tactics.window_statistics import Chooser, Observation, Pair, WindowStatistics
+from punctuated.join.tactics.window_statistics import Chooser, Observation, Sides, WindowStatistics
 from punctuated.kernels.layout import NO_PROBE, NO_STORE, NULL_KEY, Objects
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
@@ -31,7 +31,7 @@ def driver_of(note: Chooser, shed: Shed | None = None) -> JoinDriver:
     )
     spec = JoinSpec((left, right), algorithm=pair("HH"), shed=shed)
 
-    def half_of_the_left(rates: Pair, windows: Pair, limit: float | None) -> tuple[Pair, Pair]:
+    def half_of_the_left(rates: Sides, windows: Sides, limit: float | None) -> tuple[Sides, Sides]:
         return (rates[0] / 2, 0), (windows[0], windows[1] / 4)
 
     allocate = None if shed is None else half_of_the_left

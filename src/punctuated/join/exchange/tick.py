@@ -4,9 +4,9 @@ A tick is a small table of spans of time. Ticks of parts of a batch, one under t
 the clock of a batch, what is too far ahead, and when a clustered stream leaves a value come out the same in every
 bucket, however the batch was spread.
 
-    kind        SPAN, SAID or FIRST
+    kind        SPAN, PUNCTUATION or FIRST
     low, high   SPAN: the stream has tuples at both times, and no gap in between is longer than `max_ahead`
-                SAID: the time of a punctuation; FIRST: of the first tuple of a value, for clustered streams
+                PUNCTUATION: the time of a punctuation; FIRST: of the first tuple of a value, for clustered streams
     mark        of that value, null for keys with a null in them
 """
 
@@ -23,7 +23,7 @@ from punctuated.kernels.layout import NEVER
 from punctuated.model.spec import StreamSpec
 
 Times = npt.NDArray[np.int64]
-SPAN, SAID, FIRST = range(3)
+SPAN, PUNCTUATION, FIRST = range(3)
 
 
 @dataclass(frozen=True)
@@ -41,29 +41,29 @@ class BatchTimes:
         return found
 
 
-def times_of(stream: StreamSpec, ts: Times, said: Times, boundaries: Boundaries, newest: int) -> BatchTimes:
+def times_of(stream: StreamSpec, ts: Times, told: Times, boundaries: Boundaries, newest: int) -> BatchTimes:
     """What the tick of these tuples would say, for a batch that is not spread; most streams need no tick for that."""
     if stream.max_ahead_us is not None or stream.clustered:
-        return read_tick(stream, make_tick(stream, ts, said, boundaries), newest)
+        return read_tick(stream, make_tick(stream, ts, told, boundaries), newest)
     own = ts[-1:] if not stream.is_output else ts[:0]  # the times of results prove nothing
-    times = [int(array.max()) for array in (own, said) if array.size]
+    times = [int(array.max()) for array in (own, told) if array.size]
     return BatchTimes(max(times, default=NEVER), ())
 
 
-def make_tick(stream: StreamSpec, ts: Times, said: Times, boundaries: Boundaries) -> pa.Table:
-    """The tick of tuples with these ascending times, and of in-band punctuations at the times `said`."""
+def make_tick(stream: StreamSpec, ts: Times, told: Times, boundaries: Boundaries) -> pa.Table:
+    """The tick of tuples with these ascending times, and of in-band punctuations at the times `told`."""
     boundaries = boundaries.earliest()
     starts, ends = _spans(ts if not stream.is_output else ts[:0], stream.max_ahead_us)
-    said = np.unique(said) if stream.max_ahead_us is not None else np.sort(said)[-1:]
-    sizes = [starts.size, said.size, boundaries.ts.size]
+    told = np.unique(told) if stream.max_ahead_us is not None else np.sort(told)[-1:]
+    sizes = [starts.size, told.size, boundaries.ts.size]
     columns: dict[str, object] = {
-        "kind": np.repeat(np.array([SPAN, SAID, FIRST], np.uint8), sizes),
-        "low": np.concatenate([ts[starts], said, boundaries.ts]),
-        "high": np.concatenate([ts[ends], said, boundaries.ts]),
+        "kind": np.repeat(np.array([SPAN, PUNCTUATION, FIRST], np.uint8), sizes),
+        "low": np.concatenate([ts[starts], told, boundaries.ts]),
+        "high": np.concatenate([ts[ends], told, boundaries.ts]),
     }
     if stream.clustered:
         marks = pa.array(boundaries.mark, mask=~boundaries.valid)
-        columns["mark"] = pa.concat_arrays([pa.nulls(sizes[SPAN] + sizes[SAID], pa.int64()), marks])
+        columns["mark"] = pa.concat_arrays([pa.nulls(sizes[SPAN] + sizes[PUNCTUATION], pa.int64()), marks])
     return pa.table(columns)
 
 
@@ -78,7 +78,7 @@ def _spans(ts: Times, max_ahead: int | None) -> tuple[Times, Times]:
 def read_tick(stream: StreamSpec, tick: pa.Table, newest: int) -> BatchTimes:
     """What the ticks of a batch mean for a stream whose newest object so far is at `newest`."""
     kind, low, high = (np.asarray(tick[name]) for name in ("kind", "low", "high"))
-    points = np.sort(low[kind == SAID])
+    points = np.sort(low[kind == PUNCTUATION])
     starts, ends = low[kind == SPAN], high[kind == SPAN]
     order = np.argsort(starts, kind="stable")
     spans = list(zip(starts[order].tolist(), ends[order].tolist(), strict=True))

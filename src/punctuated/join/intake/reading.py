@@ -44,11 +44,11 @@ class Reader:
             return StreamBatch(recast(table.select(columns), self.cast_schema))
         is_row = table[self.pattern_column].is_null().to_numpy()
         places = np.flatnonzero(~is_row)
-        said = table.filter(pa.array(~is_row))
-        keys = self._single_values(said)
+        pattern_rows = table.filter(pa.array(~is_row))
+        keys = self._single_values(pattern_rows)
         is_single = keys.is_valid().to_numpy(zero_copy_only=False)
         others = np.flatnonzero(~is_single)
-        times = to_microseconds(said[self.stream.time], self.stream.time)
+        times = to_microseconds(pattern_rows[self.stream.time], self.stream.time)
         endings: tuple[EndedKeys, ...] = ()
         if is_single.any():
             named = pa.table([keys.drop_null().cast(self.types[0])], names=[self.stream.key[0]])
@@ -56,20 +56,20 @@ class Reader:
         return StreamBatch(
             rows=recast(table.filter(pa.array(is_row)).select(columns), self.cast_schema),
             endings=endings,
-            punctuations=self._parse(said.take(pa.array(others)), times[others], places[others], corrupt),
+            punctuations=self._parse(pattern_rows.take(pa.array(others)), times[others], places[others], corrupt),
         )
 
     def passed_on(self, table: pa.Table) -> list[tuple[str, str, int | None, str]]:
         """Tuples that were rejected before they came here: stream, reason, time in microseconds, row."""
         return []
 
-    def _single_values(self, said: pa.Table) -> pa.Array:
+    def _single_values(self, pattern_rows: pa.Table) -> pa.Array:
         """The integers in punctuations that name one integer key and nothing else; null for all others.
 
         These are by far the most frequent, and reading them one by one would take longer than the join.
         """
         key, columns = self.stream.key, self.stream.columns
-        texts = said[self.pattern_column].cast(pa.string()).combine_chunks()
+        texts = pattern_rows[self.pattern_column].cast(pa.string()).combine_chunks()
         if len(key) != 1 or not pa.types.is_integer(self.schema.field(key[0]).type):
             return pa.nulls(len(texts), pa.int64())
         attributes = (r"(?P<key>-?[0-9]{1,18})" if name == key[0] else r"\*" for name in columns)
@@ -77,10 +77,10 @@ class Reader:
         return pc.struct_field(found, "key").cast(pa.int64()) if len(texts) else pa.nulls(0, pa.int64())
 
     def _parse(
-        self, said: pa.Table, times: Ints, places: Ints, corrupt: list[tuple[int, str]] | None
+        self, pattern_rows: pa.Table, times: Ints, places: Ints, corrupt: list[tuple[int, str]] | None
     ) -> tuple[Punctuation, ...]:
         types = [self.schema.field(name).type for name in self.stream.columns]
-        texts = said[self.pattern_column].to_pylist()
+        texts = pattern_rows[self.pattern_column].to_pylist()
         parsed = []
         for text, ts, place in zip(texts, times.tolist(), places.tolist(), strict=True):
             try:

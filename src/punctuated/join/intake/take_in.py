@@ -108,7 +108,7 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
     newest = int(ours["newest"])
     came = Boundaries.of(stream, rows, ts)
     if batch.tick is None:
-        times = times_of(stream, ts, said_times(stream, batch), came, newest)
+        times = times_of(stream, ts, punctuation_times(stream, batch), came, newest)
     else:
         times = read_tick(stream, batch.tick, newest)
     boundaries = with_codes(times.boundaries, came, keys.code)
@@ -163,7 +163,7 @@ def _flagged(column: pa.ChunkedArray) -> Times:
     return np.asarray(pc.indices_nonzero(column)).astype(np.int64)
 
 
-def said_times(stream: StreamSpec, batch: StreamBatch) -> Times:
+def punctuation_times(stream: StreamSpec, batch: StreamBatch) -> Times:
     """Times of the in-band punctuations other than flags."""
     times = [to_microseconds(endings.ts, stream.time) for endings in batch.endings if endings.in_band]
     return np.concatenate([_NO_INTS, *times, [p.ts for p in batch.punctuations if p.in_band]]).astype(np.int64)

@@ -24,7 +24,7 @@ from punctuated.model.side import LEFT, RIGHT, Side
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
-Pair = tuple[float, float]
+Sides = tuple[float, float]
 _PROBE, _STORE = 1, 2  # purposes of a coin
 _SPAN = 2**64
 _LARGEST = 2**63 - 1
@@ -41,11 +41,11 @@ class Shares:
     still depend on the share with which their stored tuple was stored, so that is kept beside each stored row.
     """
 
-    probe: Pair = (1.0, 1.0)
-    store: Pair = (1.0, 1.0)
+    probe: Sides = (1.0, 1.0)
+    store: Sides = (1.0, 1.0)
 
     @staticmethod
-    def of(rates: Pair, windows: Pair, granted_rates: Pair, granted_windows: Pair) -> "Shares":
+    def of(rates: Sides, windows: Sides, granted_rates: Sides, granted_windows: Sides) -> "Shares":
         """What is granted of what there is: tuples per second, and tuples in the windows.
 
         >>> Shares.of(rates=(800, 200), windows=(100, 0), granted_rates=(100, 0), granted_windows=(100, 200))
@@ -74,7 +74,7 @@ class Shares:
         return Shares((a, b), (c, d))
 
 
-def _portions(granted: Pair, actual: Pair) -> Pair:
+def _portions(granted: Sides, actual: Sides) -> Sides:
     left, right = (min(1.0, grant / there) if there > 0 else 1.0 for grant, there in zip(granted, actual, strict=True))
     return left, right
 

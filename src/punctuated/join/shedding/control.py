@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from punctuated.join.exchange.bundle import from_json, to_json
 from punctuated.join.intake.take_in import Intake
-from punctuated.join.shedding.coins import Pair, Shares, flip_coins
+from punctuated.join.shedding.coins import Shares, Sides, flip_coins
 from punctuated.join.shedding.smoothing import smoothed
 from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
@@ -27,7 +27,7 @@ ID, SHARE = "\0id", "\0share"  # kept beside each stored row: which tuple it is,
 HIDDEN = pa.schema([(ID, pa.int64()), (SHARE, pa.float64())])
 
 # From rates, complete windows and a measured limit of the rate to what the resources allow.
-Allocate = Callable[[Pair, Pair, float | None], tuple[Pair, Pair]]
+Allocate = Callable[[Sides, Sides, float | None], tuple[Sides, Sides]]
 
 
 class ShedControl:
@@ -35,7 +35,7 @@ class ShedControl:
 
     def __init__(self, shed: Shed, streams: Sequence[StreamSpec], allocate: Allocate) -> None:
         self._shed, self._streams, self._allocate = shed, streams, allocate
-        self._rates: Pair | None = None
+        self._rates: Sides | None = None
         self._newest: int | None = None
         self._pace = None if shed.trigger_us is None else Pace(shed.trigger_us)
         self.shares = Shares()

@@ -15,7 +15,7 @@ from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels.layout import FOREVER, NEVER, NO_PROBE, NO_STORE, NULL_KEY, Objects
 from punctuated.model.side import LEFT, RIGHT, Side
 
-Pair = tuple[float, float]
+Sides = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,19 @@ class Observation:
     tuples in it and the matches of a probe.
     """
 
-    rates: Pair
-    probing: Pair
-    storing: Pair
-    windows: Pair
-    matches: Pair = (0.0, 0.0)
+    rates: Sides
+    probing: Sides
+    storing: Sides
+    windows: Sides
+    matches: Sides = (0.0, 0.0)
 
     @staticmethod
-    def unshed(rates: Pair, windows: Pair, matches: Pair = (0.0, 0.0)) -> "Observation":
+    def unshed(rates: Sides, windows: Sides, matches: Sides = (0.0, 0.0)) -> "Observation":
         """All that comes probes and is stored."""
         return Observation(rates, rates, rates, windows, matches)
 
 
-def matches_in(probing: Pair, windows: Pair, results: float) -> Pair:
+def matches_in(probing: Sides, windows: Sides, results: float) -> Sides:
     """The matches of a probe in each window, if so many results come in a second: the larger one gives more (KN-34).
 
     >>> matches_in(probing=(1, 1), windows=(100, 300), results=8)
