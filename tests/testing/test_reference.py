@@ -449,10 +449,13 @@ class TestPunctuations:
         assert output.rejected == [Rejected(LEFT, row(8, 99), "ahead")]
         assert join.process([row(7, 8)], []).rejected == []
 
-    def test_a_null_key_ends_a_cluster(self) -> None:
-        # A  7@0 -@2 | 7@3
+    @pytest.mark.parametrize("cut", [False, True])
+    def test_every_null_key_ends_a_cluster(self, cut: bool) -> None:
+        # A  -@0 | 7@1 -@2 | 7@3
         join = Reference(spec({"clustered": True}))
-        join.process([row(7, 0), row(None, 2)], [])
+        nulls: Given = [row(None, 0)]
+        for batch in (nulls, [row(7, 1), row(None, 2)]) if cut else ([*nulls, row(7, 1), row(None, 2)],):
+            join.process(batch, [])
         assert join.process([row(7, 3)], []).rejected == [Rejected(LEFT, row(7, 3), "promise")]
 
     def test_an_ending_dated_in_the_future(self) -> None:

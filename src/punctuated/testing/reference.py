@@ -191,12 +191,20 @@ class Reference:
         return kept
 
     def _first_of_values(self, in_order: Sequence[Arrival]) -> set[Arrival]:
-        """The first tuple of each value that a stream brings in this batch, whatever becomes of it."""
-        first: dict[tuple[Side, Key | None], Arrival] = {}
+        """The first tuple of each value that a stream brings in this batch, whatever becomes of it.
+
+        A key with a null in it equals no other one: each such tuple is the first of its value.
+        """
+        first: dict[tuple[Side, Key], Arrival] = {}
+        nulls = set()
         for arrival in in_order:
             if arrival.row is not None:
-                first.setdefault((arrival.side, self.streams[arrival.side].value_of(arrival.row)), arrival)
-        return set(first.values())
+                key = self.streams[arrival.side].key_of(arrival.row.values)
+                if None in key:
+                    nulls.add(arrival)
+                else:
+                    first.setdefault((arrival.side, key), arrival)
+        return nulls | set(first.values())
 
     def _is_ahead(self, side: Side, ts: int, newest: int | None) -> bool:
         max_ahead = self.streams[side].spec.max_ahead_us

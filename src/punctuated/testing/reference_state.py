@@ -176,7 +176,7 @@ class Stream:
         self.ranges: list[RangeEnding] = []  # pending
         self.settled = -math.inf  # the latest time of its settled ranges
         self.promises: list[Promise] = []
-        self.boundaries: list[tuple[int, Key | None]] = []  # when each batch first brought a value, and the value
+        self.boundaries: list[tuple[int, Key]] = []  # when each batch first brought a value, and the value
         self.open: set[Key] = set()  # values that clustered() has yet to end
 
     @property
@@ -209,15 +209,10 @@ class Stream:
             return "promise"
         return "values" if all(isinstance(q, Constant | OneOf) for q in self.key_of(p.patterns)) else "range"
 
-    def value_of(self, row: Row) -> Key | None:
-        """The value that a clustered stream is at with this tuple; all keys with a null in them are one value."""
-        key = self.key_of(row.values)
-        return None if None in key else key
-
     def note_boundary(self, first: Arrival) -> None:
         """The first tuple of a value in a batch: other values that have come before it are over."""
         assert first.row is not None
-        self.boundaries.append((first.ts, self.value_of(first.row)))
+        self.boundaries.append((first.ts, self.key_of(first.row.values)))
 
     def left_at(self, key: Key) -> float:
         """When a clustered stream leaves this value: at the first boundary of another one after its last tuple."""

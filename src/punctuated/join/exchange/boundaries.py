@@ -1,8 +1,9 @@
 """Boundaries: when a batch of a clustered stream first brings each of its values; other values are over by then.
 
-A value goes by its mark: its code if the key is one column of numbers, else a hash of the key; all keys with a null in
-them are one value. Boundaries of the parts of a batch, one under the other, are those of the whole once each mark has
-kept its earliest time. Two keys with one hash count as one value: that can delay an ending, but never causes one.
+A value goes by its mark: its code if the key is one column of numbers, else a hash of the key. A key with a null in it
+equals no other one, so each of its tuples is a value of its own. Boundaries of the parts of a batch, one under the
+other, are those of the whole once each mark has kept its earliest time. Two keys with one hash count as one value: that
+can delay an ending, but never causes one.
 """
 
 from collections.abc import Sequence
@@ -46,7 +47,7 @@ class Boundaries:
 
     def earliest(self) -> "Boundaries":
         """The earliest time of each value, ascending."""
-        mark = np.where(self.valid, self.mark, 0)
+        mark = np.where(self.valid, self.mark, self.ts)  # of null keys those of one time are enough
         order = np.lexsort((self.ts, mark, self.valid))
         is_first = np.ones(order.size, np.bool_)
         is_first[1:] = (np.diff(mark[order]) != 0) | (np.diff(self.valid[order]) != 0)
