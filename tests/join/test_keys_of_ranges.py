@@ -92,7 +92,7 @@ def run_restored(spec: JoinSpec, batches: Any, first: pa.DataType) -> list[Obser
         journal = restore(fresh, entries)
         return fresh
 
-    return run(spec, batches, driver_of(spec, first), between=restored)
+    return run(spec, batches, numbered_in_order(spec, first), between=restored)
 
 
 @given(cases().map(as_text))

@@ -62,7 +62,10 @@ def covers(wide: Patterns, narrow: Patterns) -> bool:
 
 def _spelled(pattern: Pattern) -> Pattern:
     """A range of a few integers as the list of them, which it may be compared with."""
-    if isinstance(pattern, Range) and type(pattern.low) is int and type(pattern.high) is int:
+    if not isinstance(pattern, Range):
+        return pattern
+    pattern = _tight(pattern)
+    if type(pattern.low) is int and type(pattern.high) is int:
         return _enumerate(list(range(pattern.low, pattern.high + 1)))
     return pattern
 
