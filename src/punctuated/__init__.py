@@ -39,7 +39,7 @@ from punctuated.errors import (
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
 from punctuated.model.predicate import band, left, right
 from punctuated.model.shed import shed
-from punctuated.model.window import between, rows
+from punctuated.model.window import between, rows, until
 from punctuated.plan import cost
 
 try:
@@ -95,6 +95,7 @@ __all__ = [
     "streams",
     "sum",
     "unique",
+    "until",
     "warm_up",
     "when",
 ]

@@ -13,7 +13,7 @@ from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.views import TIME
 from punctuated.model.spec import OnViolation, StreamSpec
 from punctuated.model.times import is_time
-from punctuated.model.window import Duration, Window, as_window, parse_duration
+from punctuated.model.window import Duration, UntilWindow, Window, as_window, parse_duration
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def declare(
     pattern_column, flag = _only_column(sources, RowsWith), _only_column(sources, When)
     _check_key(shown, key, keys, sources)
     check_columns(shown, schema, keys, time, flag, pattern_column, order)
+    _check_until(shown, schema, as_window(window), pattern_column)
     columns = [column for column in schema.names if column != pattern_column]
     spec = StreamSpec(
         name=name or "",
@@ -89,6 +90,7 @@ def declare_output(
     schema = results.append(pa.field(TIME, time_type))
     keys = own_key if key is None else (key,) if isinstance(key, str) else tuple(key)
     check_columns(name, schema, keys, TIME, None, None, None)
+    _check_until(name, schema, as_window(window), None)
     spec = StreamSpec(
         name=name,
         columns=tuple(schema.names),
@@ -158,6 +160,20 @@ def check_columns(
         )
     if pattern is not None and pattern in (*key, time, flag, order):
         raise ColumnError(f"stream {stream!r}: {pattern!r} cannot carry patterns and be an attribute of the stream")
+
+
+def _check_until(stream: str, schema: pa.Schema, window: Window, pattern: str | None) -> None:
+    """Raise if windows end by a column that is missing or holds no times."""
+    if not isinstance(window, UntilWindow):
+        return
+    if window.column not in schema.names or window.column == pattern:
+        raise ColumnError(_unknown(stream, window.column, [name for name in schema.names if name != pattern]))
+    dtype = schema.field(window.column).type
+    if not is_time(dtype):
+        raise ColumnError(
+            f"stream {stream!r}: until({window.column!r}) needs a column of timestamps or integers (microseconds), "
+            f"not {dtype}"
+        )
 
 
 def check_endings(stream: DeclaredStream, source: Announced, schema: pa.Schema) -> None:

@@ -1,10 +1,10 @@
 """Invalidation: forgetting by window (PW-11, PW-23), proved by the other stream's watermark (PW-12)."""
 
 from punctuated.kernels._jit import inlined, part
-from punctuated.kernels.layout import BY_OWN_STATE, BY_WINDOW, DEAD, EARLY, State
+from punctuated.kernels.layout import BY_OWN_STATE, BY_WINDOW, DEAD, EARLY, FOREVER, State
 from punctuated.kernels.propagate import awaits_output, leave_own_state, meet_deadlines, punctuate_output
 from punctuated.kernels.purge import ended_ts, forget_tuple, window_proof
-from punctuated.kernels.time_list import advance_head, next_position, unlink_first
+from punctuated.kernels.time_list import advance_head, expiry, next_position, unlink_first
 
 
 @inlined
@@ -16,9 +16,9 @@ def invalidate(state: State, side: int, watermark: int) -> None:
         node = state.nodes[position]
         if node.value >= 0:
             dead = node.mark & DEAD
-            if node.ts + ours.forget_after >= watermark and not (dead and not ours.rows):
+            proof = expiry(state, side, position)
+            if proof >= watermark and not (dead and not ours.rows):
                 return
-            proof = node.ts + ours.forget_after
             if ours.preserved and state.common[0].purge_threshold > 1:
                 proof = window_proof(state, side, position)
             unlink_first(state, side, node.value)
@@ -32,21 +32,25 @@ def invalidate(state: State, side: int, watermark: int) -> None:
 def sweep(state: State, side: int) -> None:
     """Invalidate also what lies behind a younger tuple, where tuples arrived out of order.
 
-    A tuple stored after one with time t has at least t - lateness: what is further behind need not be looked at.
+    A tuple stored after one with time t has at least t - lateness: what is further behind need not be looked at. Only
+    where every tuple has a window of its own, any may be out of it.
     """
     ours, watermark = state.sides[side], state.sides[1 - side].watermark
-    position = ours.head
+    position, soonest = ours.head, FOREVER
     for _ in range(ours.length):
-        node = state.nodes[position]
-        expiry = node.ts + ours.forget_after
-        if expiry - ours.lateness >= watermark:
+        node, last = state.nodes[position], expiry(state, side, position)
+        if not ours.until and last - ours.lateness >= watermark:
             return
-        if node.value >= 0 and node.mark & DEAD == 0 and expiry < watermark:
-            node.mark |= DEAD
-            state.common[0].invalidated += 1
-            proof = expiry if state.common[0].purge_threshold == 1 else window_proof(state, side, position)
-            forget_tuple(state, side, position, proof)
+        if node.value >= 0 and node.mark & DEAD == 0:
+            if last < watermark:
+                node.mark |= DEAD
+                state.common[0].invalidated += 1
+                proof = last if state.common[0].purge_threshold == 1 else window_proof(state, side, position)
+                forget_tuple(state, side, position, proof)
+            else:
+                soonest = min(soonest, last)
         position = next_position(state, side, position)
+    ours.soonest = soonest
 
 
 @inlined

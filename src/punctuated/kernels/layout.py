@@ -122,7 +122,9 @@ SIDE = np.dtype(
         ("lateness", "i8"),
         ("span", "i8"),
         ("offset", "i8"),
-        ("forget_after", "i8"),  # span, or UNBOUNDED where windows do not forget
+        ("forget_after", "i8"),  # span, or UNBOUNDED where windows do not forget; from a tuple's own end for until()
+        ("until", "i8"),  # every tuple has a window of its own
+        ("soonest", "i8"),  # no tuple in the state has an earlier end, only for until()
         ("rows", "i8"),  # rows(n), else 0
         ("rows_per_key", "i8"),
         ("preserved", "i8"),  # unmatched tuples of this side come out
@@ -178,8 +180,10 @@ class State(NamedTuple):
     common: Records  # (1,) COMMON
     nodes: Records  # (capacity,) NODE: the left ring, then the right one
     seq: Ints  # (capacity,) number of each tuple, only for rows(n)
+    ends: Ints  # (capacity,) when the window of each tuple ends, only for until()
     values: Records  # (capacity,) VALUE
     endings: Records  # (capacity,) ENDING, beside the values, or empty where nothing is ever punctuated
+    last_ends: Ints  # (capacity, 2) beside the values: the latest end of a side's tuples so far, only for until()
     slots: Indices  # (power of two,) index into values
     pending: Records  # (2, capacity) TIMER, heaps of endings that wait for their effect
     deadlines: Records  # (2, capacity) TIMER, heaps of ended values whose last tuple is still in the window
@@ -201,6 +205,7 @@ class Objects(NamedTuple):
     ts: Ints
     code: Ints
     status: Bytes
+    end: Ints  # of each tuple's own window, only for until()
     punctuation_ts: Ints
     punctuation_code: Ints
     punctuation_kind: Bytes

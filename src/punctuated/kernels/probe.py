@@ -5,19 +5,25 @@ from punctuated.kernels.layout import DEAD, MATCHED, NONE, State
 
 
 @inlined
-def in_window(state: State, side: int, ts: int, stored_ts: int) -> bool:
-    """Whether the later of the two is within the earlier one's window; at equal times both windows must admit it."""
+def in_window(state: State, side: int, ts: int, end: int, position: int) -> bool:
+    """Whether the later of the two is within the earlier one's window; at equal times both windows must admit it.
+
+    A tuple at `ts`, whose own window ends at `end` if it has one, and the other side's tuple at `position`.
+    """
     ours, other = state.sides[side], state.sides[1 - side]
+    stored_ts = state.nodes[position].ts
     distance = ts - stored_ts
     if distance > 0:
-        return bool(other.offset <= distance <= other.span)
+        return bool(ts <= state.ends[position] if other.until else other.offset <= distance <= other.span)
     if distance < 0:
-        return bool(ours.offset <= -distance <= ours.span)
+        return bool(stored_ts <= end if ours.until else ours.offset <= -distance <= ours.span)
+    if (ours.until and end < ts) or (other.until and state.ends[position] < ts):
+        return False
     return bool(ours.offset == 0 and other.offset == 0)
 
 
 @inlined
-def probe_pairs(state: State, side: int, index: int, ts: int, row: int) -> bool:
+def probe_pairs(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
     """Emit a pair for every stored match; true if there was one."""
     common = state.common[0]
     first = n = common.n_pairs
@@ -25,7 +31,7 @@ def probe_pairs(state: State, side: int, index: int, ts: int, row: int) -> bool:
     position = state.values[index].head[1 - side]
     for _ in range(state.values[index].count[1 - side]):
         node = state.nodes[position]
-        if node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
+        if node.mark & DEAD == 0 and in_window(state, side, ts, end, position):
             state.pairs[side, n] = row
             state.pairs[1 - side, n] = node.row
             n += 1
@@ -48,12 +54,12 @@ def emit_first(state: State, side: int, row: int, other_row: int) -> None:
 
 
 @inlined
-def find_first(state: State, side: int, index: int, ts: int, row: int) -> bool:
+def find_first(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
     """A left tuple of a semi or anti join looks for one match."""
     position = state.values[index].head[1 - side]
     for _ in range(state.values[index].count[1 - side]):
         node = state.nodes[position]
-        if node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
+        if node.mark & DEAD == 0 and in_window(state, side, ts, end, position):
             emit_first(state, side, row, node.row)
             return True
         position = node.next
@@ -61,7 +67,7 @@ def find_first(state: State, side: int, index: int, ts: int, row: int) -> bool:
 
 
 @inlined
-def consume_matches(state: State, side: int, index: int, ts: int, row: int) -> bool:
+def consume_matches(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
     """A right tuple of a semi or anti join matches left tuples, which are thereby settled and forgotten."""
     other, value = state.sides[1 - side], state.values[index]
     before, position = NONE, value.head[1 - side]
@@ -69,7 +75,7 @@ def consume_matches(state: State, side: int, index: int, ts: int, row: int) -> b
     for _ in range(value.count[1 - side]):
         node = state.nodes[position]
         following = node.next
-        if node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
+        if node.mark & DEAD == 0 and in_window(state, side, ts, end, position):
             found = True
             emit_first(state, side, row, node.row)
             node.mark |= MATCHED | DEAD

@@ -92,23 +92,23 @@ def turn_away(state: State, side: int, index: int, ts: int, row: int) -> bool:
 
 
 @inlined
-def meet(state: State, side: int, index: int, ts: int, row: int) -> bool:
+def meet(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
     """Probe as the join type asks for; true if the tuple matched."""
     if state.values[index].count[1 - side] == 0:
         return False
     if state.common[0].match_mode != FIRST_MATCH:
-        return probe_pairs(state, side, index, ts, row)
+        return probe_pairs(state, side, index, ts, end, row)
     if side == 0:
-        return find_first(state, side, index, ts, row)
-    return consume_matches(state, side, index, ts, row)
+        return find_first(state, side, index, ts, end, row)
+    return consume_matches(state, side, index, ts, end, row)
 
 
 @inlined
-def store(state: State, side: int, index: int, ts: int, row: int, matched: bool) -> None:
+def store(state: State, side: int, index: int, ts: int, end: int, row: int, matched: bool) -> None:
     """Keep a tuple that has been joined, unless it is proved that nothing to come can match it."""
     ours, other, common = state.sides[side], state.sides[1 - side], state.common[0]
-    expiry = ts + ours.forget_after
-    expired = other.watermark > expiry
+    last = (end if ours.until else ts) + ours.forget_after
+    expired = other.watermark > last
     value_over = other.end_ts != FOREVER
     if common.forgets_by_punctuation:
         value_over = value_over or state.values[index].flags & (EFFECT << (1 - side)) != 0
@@ -120,14 +120,27 @@ def store(state: State, side: int, index: int, ts: int, row: int, matched: bool)
             proof = other.end_ts
             if value_over and common.forgets_by_punctuation:
                 proof = ended_ts(state, 1 - side, index)
-            emit_unmatched(state, side, row, max(ts, min(proof, expiry) if expired else proof))
+            emit_unmatched(state, side, row, max(ts, min(proof, last) if expired else proof))
         return
     position = append_node(state, side, index, ts, row)
+    if ours.until:
+        state.ends[position] = end
+        ours.soonest = min(ours.soonest, last)
     if matched and common.marks_matches:
         state.nodes[position].mark |= MATCHED
     if settled:
         state.nodes[position].mark |= DEAD
         ours.live -= 1
+
+
+@inlined
+def note_last(state: State, side: int, index: int, ts: int, end: int) -> None:
+    """Remember the time of a value's last tuple, and when the last of their windows ends."""
+    ending = state.endings[index]
+    if state.sides[side].until:
+        known = state.last_ends[index, side] if ending.last_ts[side] != NEVER else end
+        state.last_ends[index, side] = max(known, end)
+    ending.last_ts[side] = max(ending.last_ts[side], ts)
 
 
 @part
@@ -142,8 +155,11 @@ def pass_by(state: State, side: int, index: int, ts: int, row: int) -> None:
 
 
 @inlined
-def process_tuple(state: State, side: int, ts: int, code: int, status: int, row: int, known: int) -> None:
-    """Invalidate, probe, store (PW-22 … PW-24). `known` is the value's I-Node, if there is one."""
+def process_tuple(state: State, side: int, ts: int, end: int, code: int, status: int, row: int, known: int) -> None:
+    """Invalidate, probe, store (PW-22 … PW-24). `known` is the value's I-Node, if there is one.
+
+    `end` is that of the tuple's own window, if it has one.
+    """
     ours = state.sides[side]
     ours.tuples += 1
     index = known
@@ -153,14 +169,13 @@ def process_tuple(state: State, side: int, ts: int, code: int, status: int, row:
         return
     ours.accepted += 1
     if index >= 0 and ours.tracks_last:
-        ending = state.endings[index]
-        ending.last_ts[side] = max(ending.last_ts[side], ts)
+        note_last(state, side, index, ts, end)
     if index < 0 or state.values[index].flags & OUT:
         pass_by(state, side, index, ts, row)
     else:
-        matched = status & NO_PROBE == 0 and meet(state, side, index, ts, row)
+        matched = status & NO_PROBE == 0 and meet(state, side, index, ts, end, row)
         if status & NO_STORE == 0:
-            store(state, side, index, ts, row, matched)
+            store(state, side, index, ts, end, row, matched)
         if matched and side == 1 and state.common[0].match_mode == FIRST_MATCH and state.sides[0].alone == BY_OWN_STATE:
             leave_own_state(state, 0, index, ts)
     if ours.rows:
@@ -257,7 +272,7 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
     certain = min(stop, start + timer_quota(state)) if common.punctuated else stop
     for at in range(start, certain):
         side, is_punctuation, i = order[at] & 1, order[at] & 2, order[at] >> 2
-        index, matches = NONE, 0
+        index, matches, end = NONE, 0, NEVER
         if is_punctuation:
             ts = left.punctuation_ts[i] if side == 0 else right.punctuation_ts[i]
             code = left.punctuation_code[i] if side == 0 else right.punctuation_code[i]
@@ -266,6 +281,8 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
             ts = left.ts[i] if side == 0 else right.ts[i]
             code = left.code[i] if side == 0 else right.code[i]
             kind = left.status[i] if side == 0 else right.status[i]
+            if state.sides[side].until:
+                end = left.end[i] if side == 0 else right.end[i]
             if kind & NULL_KEY == 0:
                 index = find_value(state, code)
                 matches = state.values[index].count[1 - side] if index >= 0 else 0
@@ -278,7 +295,7 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
         if is_punctuation:
             process_punctuation(state, side, ts, code, kind)
         else:
-            process_tuple(state, side, ts, code, kind, state.sides[side].base_row + i, index)
+            process_tuple(state, side, ts, end, code, kind, state.sides[side].base_row + i, index)
         if common.stopped_by != DONE:
             return at
     if certain < stop:
@@ -300,7 +317,8 @@ def finish_batch(state: State) -> int:
     if not run_clock(state, end):
         return RANGE_DUE
     for side in range(2):
-        if state.sides[side].lateness:
+        ours = state.sides[side]
+        if ours.lateness or (ours.until and ours.soonest < state.sides[1 - side].watermark):
             sweep(state, side)
     common.now = NEVER
     return DONE

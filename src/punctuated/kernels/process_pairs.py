@@ -17,6 +17,7 @@ from punctuated.kernels.layout import (
     MATCHED,
     NEEDS_ROOM,
     NEEDS_TIMERS,
+    NEVER,
     NO_PROBE,
     NO_STORE,
     NONE,
@@ -68,13 +69,14 @@ def take_match(state: State, side: int, position: int, row: int) -> None:
 
 @inlined
 def probe_window(
-    state: State, index: WindowIndex, found: Indices, side: int, ts: int, row: int, group: int, low: int, high: int
+    state: State, index: WindowIndex, found: Indices, side: int, ts: int, end: int, row: int, keys: tuple[int, int, int]
 ) -> bool:
     """Meet every tuple that the other window's structure finds and that time admits (XD-04); true if there was one.
 
     Where one match is enough, it is the one that arrived first, whatever the order of the structure.
     """
     common, other = state.common[0], state.sides[1 - side]
+    group, low, high = keys
     first_only = common.match_mode == FIRST_MATCH and side == 0
     before, first = common.n_pairs, NONE
     start, stop = other.head, min(other.head + other.length, other.ring_stop)
@@ -83,7 +85,7 @@ def probe_window(
         for i in range(collect(index, 1 - side, start, stop, group, low, high, found)):
             position = found[i]
             node = state.nodes[position]
-            if node.value >= 0 and node.mark & DEAD == 0 and in_window(state, side, ts, node.ts):
+            if node.value >= 0 and node.mark & DEAD == 0 and in_window(state, side, ts, end, position):
                 if not first_only:
                     take_match(state, side, position, row)
                 elif first < 0 or index.number[position] < index.number[first]:
@@ -117,6 +119,7 @@ def process_pair_tuple(
     found: Indices,
     side: int,
     ts: int,
+    end: int,
     status: int,
     row: int,
     keys: tuple[int, int, int],
@@ -136,10 +139,10 @@ def process_pair_tuple(
             value = add_value(state, 0)
         matched = False
         if status & NO_PROBE == 0 and low <= high and state.values[value].count[1 - side]:
-            matched = probe_window(state, index, found, side, ts, row, group, low, high)
+            matched = probe_window(state, index, found, side, ts, end, row, keys)
         if status & NO_STORE == 0:
             appended = ours.appended
-            store(state, side, value, ts, row, matched)
+            store(state, side, value, ts, end, row, matched)
             if ours.appended > appended:
                 enter_window(state, index, side, state.common[0].seq, group, low, high)
     if ours.rows:
@@ -184,8 +187,11 @@ def process_pairs(
             group = left.group[i] if side == 0 else right.group[i]
             low = left.low[i] if side == 0 else right.low[i]
             high = left.high[i] if side == 0 else right.high[i]
+            end = NEVER
+            if state.sides[side].until:
+                end = left.end[i] if side == 0 else right.end[i]
             row = state.sides[side].base_row + i
-            process_pair_tuple(state, index, found, side, ts, status, row, (group, low, high))
+            process_pair_tuple(state, index, found, side, ts, end, status, row, (group, low, high))
         if common.stopped_by != DONE:
             return at
     if certain < stop:

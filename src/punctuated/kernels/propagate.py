@@ -89,14 +89,22 @@ def leave_own_state(state: State, side: int, index: int, ts: int) -> None:
 
 
 @inlined
+def last_expiry(state: State, side: int, index: int) -> int:
+    """When the last of a side's tuples of a value so far is out of its window, if there was one."""
+    ours, last = state.sides[side], state.endings[index].last_ts[side]
+    if ours.until and last != NEVER:
+        last = state.last_ends[index, side]
+    return int(last + ours.forget_after)
+
+
+@inlined
 def propagate_early(state: State, side: int, index: int, ts: int) -> None:
     """By Theorem 4.1 the value is over once its last tuple is gone, which may be now (XD-09) or at a deadline."""
     ours, other = state.sides[side], state.sides[1 - side]
-    last = state.endings[index].last_ts[side]
-    gone = last + ours.forget_after
-    if last == NEVER or (ours.rows and state.values[index].count[side] == 0):
+    gone = last_expiry(state, side, index)
+    if state.endings[index].last_ts[side] == NEVER or (ours.rows and state.values[index].count[side] == 0):
         punctuate_output(state, index, ts, EARLY)
-    elif ours.forget_after == UNBOUNDED:
+    elif ours.forget_after == UNBOUNDED or gone == UNBOUNDED:
         return
     elif other.watermark <= gone:
         set_deadline(state, side, index, gone)
@@ -123,7 +131,7 @@ def meet_deadlines(state: State, side: int) -> None:
         index = heap[ours.n_deadlines].value
         if not awaits_output(state, side, index):
             continue
-        gone = state.endings[index].last_ts[side] + ours.forget_after
+        gone = last_expiry(state, side, index)
         if gone >= watermark:  # a tuple was accepted in spite of the punctuation
             set_deadline(state, side, index, gone)
         else:

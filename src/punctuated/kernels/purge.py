@@ -2,6 +2,7 @@
 
 from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, MATCHED, NEVER, NONE, State
+from punctuated.kernels.time_list import expiry
 
 
 @inlined
@@ -36,44 +37,43 @@ def ended_ts(state: State, side: int, index: int) -> int:
 def window_proof(state: State, side: int, position: int) -> int:
     """When a tuple out of its window was proved to match nothing: an ending that has not purged yet may be first."""
     node = state.nodes[position]
-    expiry = node.ts + state.sides[side].forget_after
+    proof = expiry(state, side, position)
     flags = state.values[node.value].flags
     if state.common[0].forgets_by_punctuation and flags & (EFFECT << (1 - side)):
-        expiry = min(expiry, max(node.ts, state.endings[node.value].ended_ts[1 - side]))
-    return int(expiry)
+        proof = min(proof, max(node.ts, state.endings[node.value].ended_ts[1 - side]))
+    return int(proof)
 
 
 @part
 def drop_expired(state: State, side: int, index: int) -> None:
     """Before a purge is put off: what has left its window already goes by its window."""
-    ours, watermark = state.sides[side], state.sides[1 - side].watermark
+    watermark = state.sides[1 - side].watermark
     position = state.values[index].head[side]
     for _ in range(state.values[index].count[side]):
-        node = state.nodes[position]
-        expiry = node.ts + ours.forget_after
-        if node.mark & DEAD == 0 and expiry < watermark:
+        node, last = state.nodes[position], expiry(state, side, position)
+        if node.mark & DEAD == 0 and last < watermark:
             node.mark |= DEAD
             state.common[0].invalidated += 1
-            forget_tuple(state, side, position, expiry)
+            forget_tuple(state, side, position, last)
         position = node.next
 
 
 @part
 def purge_value(state: State, side: int, index: int, ts: int) -> None:
     """Forget a side's tuples of a value, because the other stream ended it at `ts`; the ring keeps shells (PW-31)."""
-    ours, other, common, value = state.sides[side], state.sides[1 - side], state.common[0], state.values[index]
+    other, common, value = state.sides[1 - side], state.common[0], state.values[index]
     position = value.head[side]
     while value.count[side] > 0:
         node = state.nodes[position]
         if node.mark & DEAD == 0:
-            proof, expiry = ts, node.ts + ours.forget_after
-            if expiry < other.watermark:  # the window was first; only out of order can it still be here
-                proof = window_proof(state, side, position) if common.purge_threshold > 1 else expiry
+            proof, last = ts, expiry(state, side, position)
+            if last < other.watermark:  # the window was first; only out of order can it still be here
+                proof = window_proof(state, side, position) if common.purge_threshold > 1 else last
                 common.invalidated += 1
             else:
                 common.purged += 1
                 if other.end_ts != FOREVER:
-                    proof = min(expiry, max(ts, node.ts))
+                    proof = min(last, max(ts, node.ts))
             forget_tuple(state, side, position, proof)
         node.value = NONE
         value.count[side] -= 1
@@ -83,11 +83,11 @@ def purge_value(state: State, side: int, index: int, ts: int) -> None:
 @part
 def has_stored(state: State, side: int, index: int) -> bool:
     """Whether any tuple of a value is in the state of a side; what has left its window may still be linked."""
-    alive_from = state.sides[1 - side].watermark - state.sides[side].forget_after
+    watermark = state.sides[1 - side].watermark
     position = state.values[index].head[side]
     for _ in range(state.values[index].count[side]):
         node = state.nodes[position]
-        if node.mark & DEAD == 0 and node.ts >= alive_from:
+        if node.mark & DEAD == 0 and expiry(state, side, position) >= watermark:
             return True
         position = node.next
     return False

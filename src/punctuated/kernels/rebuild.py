@@ -21,11 +21,12 @@ from punctuated.kernels.layout import (
     Records,
     State,
 )
+from punctuated.kernels.propagate import last_expiry
 from punctuated.kernels.time_list import next_position
 
 
 @part
-def copy_ring(state: State, side: int, nodes: Records, seq: Ints, start: int) -> None:
+def copy_ring(state: State, side: int, nodes: Records, seq: Ints, ends: Ints, start: int) -> None:
     """Copy the linked nodes, in order, to `start` and the following slots, and link their value lists anew."""
     ours = state.sides[side]
     for index in range(state.common[0].n_values):
@@ -38,6 +39,8 @@ def copy_ring(state: State, side: int, nodes: Records, seq: Ints, start: int) ->
             nodes[fresh].next = NONE
             if seq.size:
                 seq[fresh] = state.seq[position]
+            if ends.size:
+                ends[fresh] = state.ends[position]
             value = state.values[node.value]
             if value.count[side] == 0:
                 value.head[side] = fresh
@@ -51,11 +54,11 @@ def copy_ring(state: State, side: int, nodes: Records, seq: Ints, start: int) ->
 
 
 @in_place
-def copy_rings(state: State, nodes: Records, seq: Ints, left_capacity: int) -> None:
+def copy_rings(state: State, nodes: Records, seq: Ints, ends: Ints, left_capacity: int) -> None:
     """Copy both rings into one array, the left one first."""
     left, right = state.sides[0], state.sides[1]
-    copy_ring(state, 0, nodes, seq, 0)
-    copy_ring(state, 1, nodes, seq, left_capacity)
+    copy_ring(state, 0, nodes, seq, ends, 0)
+    copy_ring(state, 1, nodes, seq, ends, left_capacity)
     left.ring_start, left.ring_stop = 0, left_capacity
     right.ring_start, right.ring_stop = left_capacity, nodes.size
 
@@ -64,10 +67,9 @@ def copy_rings(state: State, nodes: Records, seq: Ints, left_capacity: int) -> N
 def last_needed(state: State, side: int, index: int) -> bool:
     """Whether the time of a value's last tuple still matters for an early propagation to come."""
     ours, other = state.sides[side], state.sides[1 - side]
-    last = state.endings[index].last_ts[side]
-    if not ours.tracks_last or ours.rows or last == NEVER:
+    if not ours.tracks_last or ours.rows or state.endings[index].last_ts[side] == NEVER:
         return False
-    gone = last + ours.forget_after
+    gone = last_expiry(state, side, index)
     return bool(ours.forget_after == UNBOUNDED or min(ours.watermark - 1, other.watermark) <= gone)
 
 
@@ -102,7 +104,9 @@ def mark_needed(state: State) -> Bytes:
 
 
 @kernel
-def copy_values(state: State, needed: Bytes, values: Records, endings: Records, slots: Indices) -> Indices:
+def copy_values(
+    state: State, needed: Bytes, values: Records, endings: Records, last_ends: Ints, slots: Indices
+) -> Indices:
     """Copy the needed values to the front of another array and index them; returns where each one went."""
     moved = np.full(needed.size, NONE, np.int32)
     slots[:] = NONE
@@ -112,6 +116,8 @@ def copy_values(state: State, needed: Bytes, values: Records, endings: Records, 
             values[n] = state.values[index]
             if endings.size:
                 endings[n] = state.endings[index]
+            if last_ends.size:
+                last_ends[n] = state.last_ends[index]
             place_value(state.common, slots, values[n].code, n)
             moved[index] = n
             n += 1

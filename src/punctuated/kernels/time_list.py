@@ -29,6 +29,14 @@ def append_node(state: State, side: int, index: int, ts: int, row: int) -> int:
 
 
 @inlined
+def expiry(state: State, side: int, position: int) -> int:
+    """The last moment at which a tuple of the other side can meet this one, as far as windows forget."""
+    ours = state.sides[side]
+    since = state.ends[position] if ours.until else state.nodes[position].ts
+    return int(since + ours.forget_after)
+
+
+@inlined
 def unlink_first(state: State, side: int, index: int) -> None:
     """Take the oldest node out of its value list; it becomes a shell of the ring."""
     value = state.values[index]

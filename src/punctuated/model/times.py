@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from punctuated.errors import ColumnError
 
 LARGEST_TIME = 2**60  # so that a window can be added to any time
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def is_time(dtype: pa.DataType) -> bool:
@@ -26,7 +26,7 @@ def to_microseconds(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.int64]
         raise ColumnError(f"time column {name!r} has {column.null_count} nulls; drop or fill these rows first")
     times = _as_int64(column, name)
     if pa.types.is_timestamp(column.type):
-        per_second = _PER_SECOND[column.type.unit]
+        per_second = PER_SECOND[column.type.unit]
         times = times // 1_000 if per_second > 1_000_000 else times * (1_000_000 // per_second)
     if times.size and max(-int(times.min()), int(times.max())) > LARGEST_TIME:
         raise ColumnError(f"time column {name!r} has times beyond ±{LARGEST_TIME} µs; are they in another unit?")

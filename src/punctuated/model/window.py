@@ -70,7 +70,17 @@ class CountWindow:
             raise WindowError(f"rows({self.n}) holds no tuple: give a number of 1 or more")
 
 
-Window = TimeWindow | CountWindow | None
+@dataclass(frozen=True, slots=True)
+class UntilWindow:
+    """Joinable up to the time in a column of the tuple itself, included.
+
+    Null means no end; a tuple whose end lies before its own time is not joinable with any later one.
+    """
+
+    column: str
+
+
+Window = TimeWindow | CountWindow | UntilWindow | None
 
 
 def parse_duration(duration: Duration) -> int:
@@ -124,8 +134,21 @@ def rows(n: int, per: str | None = None) -> CountWindow:
     return CountWindow(n=n, per_key=per == "key")
 
 
+def until(column: str) -> UntilWindow:
+    """A window of its own for each tuple: it stays joinable up to the time in this column, included.
+
+    Null means no end; an end before the tuple's own time an empty window.
+
+    >>> until("expires")
+    UntilWindow(column='expires')
+    """
+    if not isinstance(column, str):
+        raise WindowError(f"until({column!r}): give the name of a column of times")
+    return UntilWindow(column)
+
+
 def as_window(window: "Window | Duration") -> Window:
     """What `window=` accepts, normalised."""
-    if window is None or isinstance(window, TimeWindow | CountWindow):
+    if window is None or isinstance(window, TimeWindow | CountWindow | UntilWindow):
         return window
     return TimeWindow(span_us=parse_duration(window))

@@ -5,7 +5,7 @@ from enum import Enum
 
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
-from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 
 
 class Proof(Enum):
@@ -34,7 +34,7 @@ def bound(spec: JoinSpec, side: Side) -> Bound:
     ours, other, algorithm = spec.streams[side], spec.streams[side.other], spec.algorithm
     holds = {
         Proof.COUNT_WINDOW: isinstance(ours.window, CountWindow),
-        Proof.WINDOW: isinstance(ours.window, TimeWindow) and algorithm.by_window,
+        Proof.WINDOW: isinstance(ours.window, TimeWindow | UntilWindow) and algorithm.by_window,
         Proof.PUNCTUATIONS: other.punctuated and algorithm.by_punctuation,
     }
     return Bound(tuple(proof for proof, does in holds.items() if does), other.name)

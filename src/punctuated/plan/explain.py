@@ -6,7 +6,7 @@ from punctuated.model.algorithm import STRUCTURES, Propagation
 from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
-from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 from punctuated.plan.bounds import Bound, Proof, bound
 from punctuated.plan.statistics import StreamStatistics, expected_state
 
@@ -92,6 +92,8 @@ def describe_window(stream: StreamSpec) -> str:
     if isinstance(window, TimeWindow):
         start = f"{_seconds(window.offset_us)} to " if window.offset_us else ""
         return f"window {start}{_seconds(window.span_us)}"
+    if isinstance(window, UntilWindow):
+        return f"window until {window.column!r}"
     return "no window"
 
 

@@ -21,6 +21,7 @@ class StreamStatistics:
     distinct_values: int
     punctuations: int
     waits: Waits = FOR_THE_WINDOW
+    own_window_s: float | None = None  # on average, where every tuple has a window of its own
 
     @property
     def rate(self) -> float:
@@ -40,9 +41,10 @@ def expected_state(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatis
         groups = max(1, ours.distinct_values) if window.per_key else 1
         return float(min(ours.tuples, window.n * groups))
     span_s = ours.seconds
-    if isinstance(window, TimeWindow) and Proof.WINDOW in proofs:
+    window_s = window.span_us / 1e6 if isinstance(window, TimeWindow) else ours.own_window_s
+    if window_s is not None and Proof.WINDOW in proofs:
         # The other stream's watermark proves that a window has passed.
-        span_s = min(span_s, (window.span_us + spec.streams[side.other].lateness_us) / 1e6)
+        span_s = min(span_s, window_s + spec.streams[side.other].lateness_us / 1e6)
     waits = ours.waits if Proof.PUNCTUATIONS in proofs else FOR_THE_WINDOW
     return waits.state(ours.rate, span_s)
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from punctuated.join.intake.keys import KeyCodec, key_codec
 from punctuated.join.intake.take_in import key_columns
+from punctuated.join.intake.window_ends import window_ends
 from punctuated.model.batch import StreamBatch
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
 from punctuated.model.side import Side
@@ -41,26 +42,28 @@ class _Stream:
     n_tuples: int
     n_punctuations: int
     seconds: float
+    own_window_s: float | None
 
     @staticmethod
     def read(spec: StreamSpec, batches: Sequence[StreamBatch], codec: KeyCodec) -> "_Stream":
         rows = pa.concat_tables([batch.rows for batch in batches])
         ts = to_microseconds(rows[spec.time], spec.time)
         seconds = float(ts.max() - ts.min()) / 1e6 if ts.size else 0.0
+        own_window_s = _own_window_s(spec, rows, ts, seconds)
         if not spec.key:
             nothing = np.empty(0, np.int64), np.empty(0, np.int64)
-            return _Stream(spec, nothing, nothing, len(rows), 0, seconds)
+            return _Stream(spec, nothing, nothing, len(rows), 0, seconds, own_window_s)
         codes, valid = codec.encode([rows[name] for name in spec.key])
         tuples = codes[valid], ts[valid]
         said = [*_said(spec, batches, codec), *_derived(spec, rows, tuples, valid)]
         n_others = sum(_kind(spec, each) is not Kind.VALUES for batch in batches for each in batch.punctuations)
         ends = _joined(said)
-        return _Stream(spec, tuples, ends, len(rows), ends[0].size + n_others, seconds)
+        return _Stream(spec, tuples, ends, len(rows), ends[0].size + n_others, seconds, own_window_s)
 
     def statistics(self, other: "_Stream") -> StreamStatistics:
-        return StreamStatistics(
-            self.n_tuples, self.seconds, np.unique(self.tuples[0]).size, self.n_punctuations, self._waits(other)
-        )
+        n_values = np.unique(self.tuples[0]).size
+        waits = self._waits(other)
+        return StreamStatistics(self.n_tuples, self.seconds, n_values, self.n_punctuations, waits, self.own_window_s)
 
     def _waits(self, other: "_Stream") -> Waits:
         """How long our tuples wait for the other stream, whose word takes effect when its watermark is there."""
@@ -72,6 +75,12 @@ class _Stream:
         kept = waits[waits > 0]
         mean_s = float(kept.mean()) / 1e6 if kept.size else 0.0
         return Waits(mean_s, ended=kept.size / codes.size, over=(waits.size - kept.size) / codes.size)
+
+
+def _own_window_s(spec: StreamSpec, rows: pa.Table, ts: Ints, seconds: float) -> float | None:
+    """Mean length of windows that tuples have for themselves; one without an end is as long as the stream."""
+    ends = window_ends(spec, rows, ts)
+    return float(np.minimum(np.maximum(ends - ts, 0) / 1e6, seconds).mean()) if ends.size else None
 
 
 def _kind(spec: StreamSpec, punctuation: Punctuation) -> Kind:

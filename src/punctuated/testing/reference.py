@@ -19,7 +19,7 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
 from punctuated.model.tuples import Row
-from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.model.window import CountWindow
 from punctuated.testing.reference_groups import groups
 from punctuated.testing.reference_memory import forget_punctuations
 from punctuated.testing.reference_patterns import Patterns, listed, matches_all
@@ -220,11 +220,11 @@ class Reference:
         other = self._other(ours)
         if self.spec.algorithm.by_window:
             for kept in other.stored:
-                if ours.wm > other.window_end(kept.ts):
+                if ours.wm > kept.end:
                     self.out.invalidated += 1
                     self._drop(other, kept)
         for key in sorted(self.values):
-            if key in other.last and before <= other.window_end(other.last[key]) < ours.wm:
+            if key in other.last and before <= other.last_end[key] < ours.wm:
                 self._may_be_punctuated(key, last_gone=other)
 
     # The clock of a batch
@@ -249,7 +249,7 @@ class Reference:
             endings = [value.endings[ours.side] for value in self.values.values() if ours.side in value.endings]
             moments += [ending.effect_ts + lateness for ending in [*endings, *ours.ranges] if not ending.in_effect]
             moments += [ours.left_at(key) for key in ours.open]
-            moments += [other.window_end(other.last[key]) + 1 + lateness for key in self.values if key in other.last]
+            moments += [other.last_end[key] + 1 + lateness for key in self.values if key in other.last]
         return [moment for moment in moments if moment > self.now]
 
     def _clock_reaches(self, moment: float) -> None:
@@ -283,13 +283,14 @@ class Reference:
     # A tuple
 
     def _tuple(self, ours: Stream, row: Row, ts: int) -> None:
-        new = Accepted(row, ts, ours.key_of(row.values))
+        new = Accepted(row, ts, ours.key_of(row.values), ours.window_end(row))
         if self._breaks_promise(ours, new) and self._turned_away(ours, new):
             return
         ours.accepted.append(new)
         if new.has_null:
             self._unmatched(ours, new, ts)
         else:
+            ours.last_end[new.key] = max(new.end, ours.last_end[new.key] if new.key in ours.last else new.end)
             ours.last[new.key] = _later(ours.last.get(new.key), ts)
             if self._is_punctuated(new.key):
                 self.out.dropped += 1
@@ -339,10 +340,10 @@ class Reference:
 
     def _within_windows(self, ours: Stream, new: Accepted, other: Stream, kept: Accepted) -> bool:
         if kept.ts < new.ts:
-            return other.admits(new.ts - kept.ts)
+            return other.admits(kept, new.ts)
         if new.ts < kept.ts:
-            return ours.admits(kept.ts - new.ts)
-        return ours.admits(0) and other.admits(0)
+            return ours.admits(new, kept.ts)
+        return ours.admits(new, kept.ts) and other.admits(kept, new.ts)
 
     @property
     def _settles_left(self) -> bool:
@@ -404,9 +405,8 @@ class Reference:
         """The times at which it was proved that nothing will match this tuple any more."""
         proofs = []
         other = self._other(ours)
-        window_end = ours.window_end(kept.ts)
-        if self.spec.algorithm.by_window and other.wm > window_end:
-            proofs.append(int(window_end))
+        if self.spec.algorithm.by_window and other.wm > kept.end:
+            proofs.append(int(kept.end))
         over = self._proved_over(other, kept.key)
         if over is not None:
             proofs.append(max(kept.ts, over))
@@ -628,14 +628,14 @@ class Reference:
         last, window = ours.last.get(key), ours.spec.window
         if last is None:
             return -math.inf
-        if isinstance(window, TimeWindow):
-            end = ours.window_end(last)
-            if self._other(ours).wm <= end:
+        if isinstance(window, CountWindow):
+            if any(each.has_place for each in ours.accepted if each.key == key):
                 return None
-            return -math.inf if just_ended and ours.wm > end + 1 else end + 1
-        if isinstance(window, CountWindow) and not any(each.has_place for each in ours.accepted if each.key == key):
             return -math.inf if just_ended else max(last, ours.accepted[-1].ts)
-        return None
+        end = ours.last_end[key]
+        if self._other(ours).wm <= end:
+            return None
+        return -math.inf if just_ended and ours.wm > end + 1 else end + 1
 
     def _own_state(self, key: Key, ours: Stream | None, gone_at: int | None) -> tuple[int, str] | None:
         """PJ-09: one stream has ended it and stores no tuple of it, since its effect or since one at `gone_at`."""

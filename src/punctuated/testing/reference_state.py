@@ -10,7 +10,7 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import Side
 from punctuated.model.spec import StreamSpec
 from punctuated.model.tuples import Row
-from punctuated.model.window import TimeWindow
+from punctuated.model.window import TimeWindow, UntilWindow
 from punctuated.testing.reference_patterns import Patterns, is_empty
 
 Key = tuple[Any, ...]
@@ -93,6 +93,7 @@ class Accepted:
     row: Row
     ts: int
     key: Key
+    end: float  # the last time at which later tuples can still meet it, as far as time tells
     matched: bool = False
     has_place: bool = False  # in a count window; a semi join's matched tuple has one without being stored
 
@@ -172,7 +173,8 @@ class Stream:
         self.batch_newest: int | None = None  # the largest time that the batch at hand brings
         self.accepted: list[Accepted] = []
         self.stored: list[Accepted] = []
-        self.last: dict[Key, int] = {}
+        self.last: dict[Key, int] = {}  # times of the last tuples, and the latest end of their windows
+        self.last_end: dict[Key, float] = {}
         self.ranges: list[RangeEnding] = []  # pending
         self.settled = -math.inf  # the latest time of its settled ranges
         self.promises: list[Promise] = []
@@ -219,13 +221,21 @@ class Stream:
         last = self.last.get(key, math.inf)  # of values that were forgotten nothing is known
         return min((ts for ts, value in self.boundaries if value != key and ts > last), default=math.inf)
 
-    def window_end(self, ts: int) -> float:
-        """The last time at which a tuple of `ts` can still be met by later ones, as far as time windows tell."""
-        return ts + self.spec.window.span_us if isinstance(self.spec.window, TimeWindow) else math.inf
+    def window_end(self, row: Row) -> float:
+        """The last time at which a tuple can still be met by later ones, as far as time windows tell.
 
-    def admits(self, distance: int) -> bool:
-        window = self.spec.window
-        return not isinstance(window, TimeWindow) or window.offset_us <= distance <= window.span_us
+        An empty window ends just before its tuple: up to then an earlier tuple may come that meets it.
+        """
+        window, ts = self.spec.window, self.time_of(row)
+        if isinstance(window, TimeWindow):
+            return ts + window.span_us
+        end = row.values[self.spec.columns.index(window.column)] if isinstance(window, UntilWindow) else None
+        return math.inf if end is None else max(end, ts - 1)
+
+    def admits(self, kept: Accepted, later: int) -> bool:
+        """Whether the window of one of its tuples admits a tuple of a later time, or of the same."""
+        first = self.spec.window.offset_us if isinstance(self.spec.window, TimeWindow) else 0
+        return kept.ts + first <= later <= kept.end
 
     def forget(self, kept: Accepted) -> None:
         self.stored = [each for each in self.stored if each is not kept]

@@ -17,11 +17,12 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
-from punctuated.model.window import CountWindow, TimeWindow, Window
+from punctuated.model.window import CountWindow, TimeWindow, UntilWindow, Window
 from punctuated.testing.reference_patterns import matches_all
 
 COLUMNS = {LEFT: ("k", "ts", "v", "f"), RIGHT: ("k", "ts", "w", "f")}
 LARGEST_KEY, LARGEST_TIME = 6, 40
+_ENDS_AFTER = (-2, 0, 3, 9)  # the time of a tuple with this payload, where windows end by a column
 ALGORITHMS: tuple[Algorithm, ...] = (
     choose_algorithm("pwjoin"),
     choose_algorithm("pwjoin", "regular"),
@@ -79,7 +80,7 @@ def seldom() -> st.SearchStrategy[bool]:
     return st.sampled_from([False, False, False, False, True])
 
 
-def windows(counts: bool = True) -> st.SearchStrategy[Window]:
+def windows(side: Side, counts: bool = True) -> st.SearchStrategy[Window]:
     """Every kind of window; count windows only if `counts`."""
     bounds = st.tuples(st.integers(0, 8), st.integers(0, 7))
     kinds: list[st.SearchStrategy[Window]] = [
@@ -87,10 +88,19 @@ def windows(counts: bool = True) -> st.SearchStrategy[Window]:
         st.integers(0, 6).map(TimeWindow),
         bounds.map(lambda drawn: TimeWindow(span_us=drawn[0] + drawn[1], offset_us=drawn[0])),
         st.none(),
+        st.just(UntilWindow(COLUMNS[side][2])),
     ]
     if counts:
         kinds.append(st.builds(CountWindow, n=st.integers(1, 4), per_key=st.booleans()))
     return st.one_of(kinds)
+
+
+def with_end(spec: StreamSpec, each: Object) -> Object:
+    """The payload of a tuple becomes the end of its window, around its own time, where the stream has such windows."""
+    if isinstance(each, Punctuation) or not isinstance(spec.window, UntilWindow):
+        return each
+    key, ts, payload, flag = each.values
+    return Row((key, ts, None if payload is None else ts + _ENDS_AFTER[payload], flag))
 
 
 def keys(nulls: bool = True) -> st.SearchStrategy[int | None]:
@@ -189,7 +199,7 @@ def stream_specs(draw: st.DrawFn, side: Side, policies: Sequence[OnViolation]) -
         columns=COLUMNS[side],
         key=("k",),
         time="ts",
-        window=draw(windows()),
+        window=draw(windows(side)),
         lateness_us=draw(st.sampled_from([0, 0, 1, 3, 5, 8])),
         max_ahead_us=draw(st.none() | st.none() | st.integers(2, 15)),
         on_violation=draw(st.sampled_from(policies)),
@@ -266,7 +276,14 @@ def cases(
         purge_threshold=draw(st.just(1) | st.integers(1, 4)),
         max_punctuations=draw(st.integers(1, 5)) if small_memory else DEFAULT_MAX_PUNCTUATIONS,
     )
-    return Case(spec, batches)
+    return Case(spec, _with_ends(spec, batches))
+
+
+def _with_ends(spec: JoinSpec, batches: Sequence[Batch]) -> list[Batch]:
+    left, right = spec.streams
+    return [
+        ([with_end(left, each) for each in ours], [with_end(right, each) for each in other]) for ours, other in batches
+    ]
 
 
 def _say_whether_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> StreamSpec:
@@ -298,13 +315,13 @@ def window_cases(
         node_size=draw(st.sampled_from([2, 3, 4, 100])),
         bucket_size=draw(st.sampled_from([1, 2, 10])),
     )
-    return Case(spec, batches)
+    return Case(spec, _with_ends(spec, batches))
 
 
 @st.composite
 def _window_spec(draw: st.DrawFn, side: Side, keyed: bool) -> StreamSpec:
     spec = draw(stream_specs(side, (OnViolation.REJECT,)))
-    window = draw(windows(counts=False) | st.builds(CountWindow, n=st.integers(1, 6), per_key=st.just(False)))
+    window = draw(windows(side, counts=False) | st.builds(CountWindow, n=st.integers(1, 6), per_key=st.just(False)))
     return replace(spec, key=("k",) if keyed else (), window=window, flag=None, unique=False, clustered=False)
 
 
@@ -388,6 +405,7 @@ def honest_cases(
         ending = [p for p in ours.announced() if p.ts == ts]
         tiled = by_ranges and 2 * number > n_objects
         each = draw(_honest_object(ts, with_ranges, prompt, tiled, [p.patterns[0] for p in ending]))
+        each = with_end(ours.spec, each)
         for _ in range(draw(st.integers(1, 1 if counted or not ending else 2))):
             if ours.refuses(each) or (_ends_stream(each) and not with_ends):
                 continue
@@ -413,7 +431,7 @@ def honest_cases(
 @st.composite
 def _honest_spec(draw: st.DrawFn, side: Side, counts: bool, prompt: bool) -> StreamSpec:
     spec = draw(stream_specs(side, (OnViolation.REJECT, OnViolation.ACCEPT, OnViolation.FAIL)))
-    spec = replace(spec, window=draw(windows(counts)), max_ahead_us=None)
+    spec = replace(spec, window=draw(windows(side, counts)), max_ahead_us=None)
     return replace(spec, lateness_us=0) if prompt or isinstance(spec.window, CountWindow) else spec
 
 

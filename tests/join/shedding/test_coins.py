@@ -179,7 +179,7 @@ def test_the_tuple_that_is_processed_later_has_probed(left: list[int], right: li
     punctuations = np.array([4], np.int64), np.array([0], np.int64), np.array([0], np.uint8)
     none = np.empty(0, np.int64)
     objects = [
-        Objects(ts, np.zeros(ts.size, np.int64), np.zeros(ts.size, np.uint8), *punctuations, none, none, none)
+        Objects(ts, np.zeros(ts.size, np.int64), np.zeros(ts.size, np.uint8), none, *punctuations, none, none, none)
         for ts in times
     ]
     when = (turns(order := merge_order(*objects), LEFT, len(left)), turns(order, RIGHT, len(right)))

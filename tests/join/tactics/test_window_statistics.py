@@ -119,7 +119,7 @@ def test_null_keys_meet_nobody() -> None:
 
 def objects_with(status: npt.NDArray[np.uint8]) -> Objects:
     ints, bytes_ = np.empty(0, np.int64), np.empty(0, np.uint8)
-    return Objects(ints, ints, status, ints, ints, bytes_, ints, ints, ints)
+    return Objects(ints, ints, status, ints, ints, ints, bytes_, ints, ints, ints)
 
 
 def test_statistics_that_were_saved_go_on_as_if_nothing_had_been() -> None:

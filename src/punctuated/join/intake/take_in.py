@@ -13,6 +13,7 @@ from punctuated.join.exchange.boundaries import Boundaries, with_codes
 from punctuated.join.exchange.tick import BatchTimes, read_tick, times_of
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.pattern_match import typed_scalar
+from punctuated.join.intake.window_ends import window_ends
 from punctuated.kernels import layout as lay
 from punctuated.kernels.merge import has_ties, is_sorted
 from punctuated.model.batch import StreamBatch
@@ -124,7 +125,8 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
         kept = ~(late | ahead)
         rows, ts, keys = rows.filter(pa.array(kept)), ts[kept], keys.kept(kept)
     status = np.where(keys.valid, 0, lay.NULL_KEY).astype(np.uint8)
-    objects = lay.Objects(ts, keys.code, status, *punctuations.sorted(), keys.group, keys.low, keys.high)
+    ends = window_ends(stream, rows, ts)
+    objects = lay.Objects(ts, keys.code, status, ends, *punctuations.sorted(), keys.group, keys.low, keys.high)
     return Intake(rows, objects, times, boundaries, rejected, ranges, promises)
 
 

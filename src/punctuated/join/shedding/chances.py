@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from punctuated.join.intake.window_ends import window_ends
 from punctuated.join.shedding.coins import Ints, Shares, right_probes
 from punctuated.join.shedding.control import ID, SHARE
 from punctuated.join.shedding.estimates import PAIR_SCHEMA, pair_columns
@@ -14,7 +15,7 @@ from punctuated.kernels.layout import FOREVER, Indices
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
-from punctuated.model.window import TimeWindow
+from punctuated.model.window import TimeWindow, UntilWindow
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,12 @@ class Chances:
         self, side: Side, rows: Indices
     ) -> tuple[Ints, "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", Ints]:
         stream = self.spec.streams[side]
-        taken = self.rows[side].take(rows, [ID, SHARE, stream.time])
+        own = [stream.window.column] if isinstance(stream.window, UntilWindow) else []
+        taken = self.rows[side].take(rows, list(dict.fromkeys([ID, SHARE, stream.time, *own])))
         until = np.full(rows.size, FOREVER)
+        ts = to_microseconds(taken.column(2), stream.time)
         if isinstance(stream.window, TimeWindow):
-            until = to_microseconds(taken.column(2), stream.time) + stream.window.span_us
+            until = ts + stream.window.span_us
+        elif own:
+            until = window_ends(stream, taken, ts)
         return np.asarray(taken.column(0)), np.asarray(taken.column(1)), until

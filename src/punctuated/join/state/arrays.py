@@ -11,7 +11,7 @@ from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mar
 from punctuated.model.algorithm import Propagation
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
-from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 
 T = TypeVar("T", bound=np.generic)
 SMALLEST = 1024  # room of an empty array
@@ -36,12 +36,13 @@ def _alone(spec: JoinSpec, side: Side) -> int:
 def _rules(spec: JoinSpec, side: Side) -> dict[str, int]:
     stream, window = spec.streams[side], spec.streams[side].window
     span = window.span_us if isinstance(window, TimeWindow) else lay.UNBOUNDED
-    alone = _alone(spec, side)
+    until, alone = isinstance(window, UntilWindow), _alone(spec, side)
     return {
         "lateness": stream.lateness_us,
         "span": span,
         "offset": window.offset_us if isinstance(window, TimeWindow) else 0,
-        "forget_after": span if spec.algorithm.by_window else lay.UNBOUNDED,
+        "forget_after": lay.UNBOUNDED if not spec.algorithm.by_window else 0 if until else span,
+        "until": until,
         "rows": window.n if isinstance(window, CountWindow) else 0,
         "rows_per_key": isinstance(window, CountWindow) and window.per_key,
         "preserved": spec.how.preserves(side),
@@ -57,7 +58,8 @@ def _sides(spec: JoinSpec) -> lay.Records:
     sides = np.zeros(2, lay.SIDE)
     for field in ("newest", "batch_newest", "floor", "watermark", "settled"):
         sides[field] = lay.NEVER
-    sides["end_ts"], sides["range_time"] = lay.FOREVER, lay.NOT_SET
+    sides["end_ts"] = sides["soonest"] = lay.FOREVER
+    sides["range_time"] = lay.NOT_SET
     for side in Side:
         for field, number in _rules(spec, side).items():
             sides[field][side] = number
@@ -99,6 +101,10 @@ def _counts_all(spec: JoinSpec) -> bool:
     return any(isinstance(window, CountWindow) and not window.per_key for window in windows)
 
 
+def _ends_by_tuple(spec: JoinSpec) -> bool:
+    return any(isinstance(stream.window, UntilWindow) for stream in spec.streams)
+
+
 class JoinState:
     """The arrays that the kernels work on."""
 
@@ -113,13 +119,16 @@ class JoinState:
         self.punctuated = is_punctuated(spec)
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
         timed = SMALLEST if self.punctuated else 0
+        own = 1 if _ends_by_tuple(spec) else 0
         self.arrays = lay.State(
             sides=_sides(spec),
             common=_common(spec, filtered, hash_bits),
             nodes=np.zeros(2 * SMALLEST, lay.NODE),
             seq=np.zeros(2 * SMALLEST if _counts_all(spec) else 0, np.int64),
+            ends=np.zeros(2 * SMALLEST * own, np.int64),
             values=np.zeros(SMALLEST, lay.VALUE),
             endings=np.zeros(timed, lay.ENDING),
+            last_ends=np.zeros((timed * own, 2), np.int64),
             slots=np.full(2 * SMALLEST, lay.NONE, np.int32),
             pending=np.zeros((2, timed), lay.TIMER),
             deadlines=np.zeros((2, timed), lay.TIMER),
@@ -227,8 +236,10 @@ class JoinState:
         self._replace(
             nodes=np.zeros(sum(rings), lay.NODE),
             seq=np.zeros(sum(rings) if self.arrays.seq.size else 0, np.int64),
+            ends=np.zeros(sum(rings) if self.arrays.ends.size else 0, np.int64),
             values=np.zeros(capacity, lay.VALUE),
             endings=np.zeros(capacity if self.punctuated else 0, lay.ENDING),
+            last_ends=np.zeros((capacity if self.arrays.last_ends.size else 0, 2), np.int64),
             slots=slots,
         )
         self.sides["ring_start"] = self.sides["head"] = [0, rings[0]]
@@ -237,12 +248,13 @@ class JoinState:
     @property
     def bytes_per_node(self) -> int:
         """What room for one more tuple takes."""
-        return lay.NODE.itemsize + (8 if self.arrays.seq.size else 0)
+        return lay.NODE.itemsize + 8 * sum(1 for each in (self.arrays.seq, self.arrays.ends) if each.size)
 
     @property
     def _bytes_per_value(self) -> int:
         slots = 4 * np.dtype(np.int32).itemsize  # at most four for each value
-        return lay.VALUE.itemsize + (lay.ENDING.itemsize if self.punctuated else 0) + slots
+        ends = 16 if self.arrays.last_ends.size else 0
+        return lay.VALUE.itemsize + (lay.ENDING.itemsize if self.punctuated else 0) + ends + slots
 
     def compact(self) -> None:
         """Into arrays as small as possible."""
@@ -255,9 +267,9 @@ class JoinState:
         capacities = [_capacity(int(np.count_nonzero(values[self.positions(side)] >= 0))) for side in Side]
         self._allow(sum(capacities) * self.bytes_per_node)
         nodes = np.zeros(sum(capacities), lay.NODE)
-        seq = np.zeros(nodes.size if self.arrays.seq.size else 0, np.int64)
-        copy_rings(self.arrays, nodes, seq, capacities[0])
-        self._replace(nodes=nodes, seq=seq)
+        seq, ends = (np.zeros(nodes.size if each.size else 0, np.int64) for each in (self.arrays.seq, self.arrays.ends))
+        copy_rings(self.arrays, nodes, seq, ends, capacities[0])
+        self._replace(nodes=nodes, seq=seq, ends=ends)
 
     def collect_values(self) -> None:
         """Forget values that nothing needs any more, and make room for new ones."""
@@ -270,9 +282,10 @@ class JoinState:
         self.common["shift"] = _shift(slots.size)
         values = np.zeros(capacity, lay.VALUE)
         endings = np.zeros(capacity if self.punctuated else 0, lay.ENDING)
-        moved = copy_values(self.arrays, needed, values, endings, slots)
+        last_ends = np.zeros((capacity if self.arrays.last_ends.size else 0, 2), np.int64)
+        moved = copy_values(self.arrays, needed, values, endings, last_ends, slots)
         self._move_indices(moved)
-        self._replace(values=values, endings=endings, slots=slots)
+        self._replace(values=values, endings=endings, last_ends=last_ends, slots=slots)
         for side in Side:
             follow_move(self.arrays, int(side), moved)
             count = int(self.sides["n_deadlines"][side])

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.join.exchange.bundle import Bundle
+from punctuated.join.intake.window_ends import window_ends
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.rows import RowStore
 from punctuated.join.state.saved import Content, Ints, Loaded, LoadedLog, Log
@@ -24,6 +25,7 @@ _SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "settled", "accepted", *
 _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
 _ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
 _TIMERS = (*_ORDERED, "clusters")
+_LAST_END = np.dtype([("code", "i8"), ("end", "i8", (2,))])
 _TIMER = np.dtype([("order", "i8"), ("time", "i8"), ("value", "i8")])
 
 NodeCodes = Callable[[Side, pa.Table], Ints]  # the codes of the values that hold such tuples
@@ -40,6 +42,8 @@ class SavedArrays:
     def save(self) -> Content:
         """What the arrays hold, without pointers."""
         records = {"values": _by_first(self._remembered())}
+        if self._state.arrays.last_ends.size:
+            records["last_ends"] = _by_first(self._last_ends())
         for side in Side:
             records |= {f"{name}.{side}": _by_first(self._timers(name, side)) for name in _ORDERED}
         return Content(self._plain(), records, {f"tuples.{side}": self._tuples(side) for side in Side})
@@ -52,8 +56,12 @@ class SavedArrays:
         state.reserve(remembered.size + sum(each.size for each in places), [each.size for each in places])
         if state.punctuated:
             restore_values(state.arrays, remembered)
+        if state.arrays.last_ends.size:
+            ends = saved.records["last_ends"]
+            state.arrays.last_ends[find_values(state.arrays, np.ascontiguousarray(ends["code"]))] = ends["end"]
         for side in Side:
             self._link(side, places[side])
+            self._set_ends(side, tuples[side].rows, places[side])
             self._rows[side].load(tuples[side].rows, tuples[side].ids, tuples[side].next_id)
         for key, kept, fields in (("sides", _SIDE_KEPT, state.sides), ("common", _COMMON_KEPT, state.common)):
             for name, numbers in zip(kept, _ints(saved.plain[key]).reshape(len(kept), -1), strict=True):
@@ -103,6 +111,15 @@ class SavedArrays:
             remembered[name] = endings[name][known]
         return remembered
 
+    def _last_ends(self) -> lay.Records:
+        """When the windows of values' last tuples end, where tuples have windows of their own."""
+        state, arrays = self._state, self._state.arrays
+        known = (arrays.endings["last_ts"][: state.n_values] != lay.NEVER).any(axis=1)
+        ends = np.empty(int(np.count_nonzero(known)), _LAST_END)
+        ends["code"] = arrays.values["code"][: state.n_values][known]
+        ends["end"] = arrays.last_ends[: state.n_values][known]
+        return ends
+
     def _timers(self, name: str, side: Side) -> lay.Records:
         """Timers with the codes of their values, their place in the order of setting first."""
         state = self._state
@@ -148,6 +165,13 @@ class SavedArrays:
         restore_nodes(arrays, int(side), codes, ts, rows, places["mark"].astype(np.uint8))
         if arrays.seq.size:
             arrays.seq[self._state.positions(side)] = places["seq"]
+
+    def _set_ends(self, side: Side, rows: pa.Table, places: lay.Records) -> None:
+        """Windows of their own end by a column of the rows."""
+        ends = window_ends(self._spec.streams[side], rows, np.ascontiguousarray(places["ts"]))
+        if ends.size:
+            self._state.arrays.ends[self._state.positions(side)] = ends
+            self._state.sides["soonest"][side] = lay.NEVER  # the next sweep looks
 
     def _set_timers(self, saved: Loaded) -> None:
         state = self._state

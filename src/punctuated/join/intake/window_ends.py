@@ -1,0 +1,38 @@
+"""The ends of windows that every tuple has for itself, by a column of times."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from punctuated.kernels.layout import UNBOUNDED
+from punctuated.model.spec import StreamSpec
+from punctuated.model.times import LARGEST_TIME, PER_SECOND
+from punctuated.model.window import UntilWindow
+
+Ints = npt.NDArray[np.int64]
+
+
+def window_ends(stream: StreamSpec, rows: pa.Table, ts: Ints) -> Ints:
+    """When the window of each row ends, in microseconds; nothing where windows have no column.
+
+    An empty window ends just before its tuple: up to then an earlier tuple may still come that meets it.
+    """
+    if not isinstance(stream.window, UntilWindow):
+        return np.empty(0, np.int64)
+    column = rows[stream.window.column].combine_chunks()
+    ends = np.maximum(_microseconds(column), ts - 1)
+    return np.where(np.asarray(column.is_valid()), ends, UNBOUNDED)
+
+
+def _microseconds(column: pa.Array) -> Ints:
+    """An end beyond all times is as good as the last of them, so nothing overflows."""
+    known = pc.fill_null(column, pa.scalar(0, column.type))
+    if column.type == pa.uint64():
+        known = pc.min_element_wise(known, pa.scalar(LARGEST_TIME, pa.uint64()))
+    numbers: Ints = np.asarray(known.cast(pa.int64()))
+    per_second = PER_SECOND[column.type.unit] if pa.types.is_timestamp(column.type) else 1_000_000
+    if per_second > 1_000_000:
+        return numbers // (per_second // 1_000_000)
+    factor = 1_000_000 // per_second
+    return np.clip(numbers, -LARGEST_TIME // factor, LARGEST_TIME // factor) * factor
