@@ -109,6 +109,7 @@ class JoinDriver:
             while at < stop:
                 at = self._run(order, at, stop, intakes)
                 yield from self.collector.take_results()
+            self.state.sweep()
             self.samples.take(time, int(self.state.sides["newest"].max()), self.counts(inputs, time))
         yield self._finish(order.size)
 
@@ -154,7 +155,8 @@ class JoinDriver:
 
     def _take_in(self, side: Side, batch: StreamBatch) -> Intake:
         stream, ours = self.spec.streams[side], self.state.sides[side]
-        intake = take_in(stream, batch, self.codec, ours, lambda rows: self.tactic.encode(side, rows))
+        own_windows = self.spec.own_windows
+        intake = take_in(stream, batch, self.codec, ours, lambda rows: self.tactic.encode(side, rows), own_windows)
         self.statements.mark_broken(side, intake)
         return intake
 

@@ -4,7 +4,7 @@ from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.layout import BY_OWN_STATE, BY_WINDOW, DEAD, EARLY, FOREVER, State
 from punctuated.kernels.propagate import awaits_output, leave_own_state, meet_deadlines, punctuate_output
 from punctuated.kernels.purge import ended_ts, forget_tuple, window_proof
-from punctuated.kernels.time_list import advance_head, expiry, next_position, unlink_first
+from punctuated.kernels.time_list import advance_head, expiry, has_own_windows, next_position, unlink_first
 
 
 @inlined
@@ -33,13 +33,13 @@ def sweep(state: State, side: int) -> None:
     """Invalidate also what lies behind a younger tuple, where tuples arrived out of order.
 
     A tuple stored after one with time t has at least t - lateness: what is further behind need not be looked at. Only
-    where every tuple has a window of its own, any may be out of it.
+    where tuples have windows of their own, any may be out of it.
     """
     ours, watermark = state.sides[side], state.sides[1 - side].watermark
     position, soonest = ours.head, FOREVER
     for _ in range(ours.length):
         node, last = state.nodes[position], expiry(state, side, position)
-        if not ours.until and last - ours.lateness >= watermark:
+        if not has_own_windows(state) and last - ours.lateness >= watermark:
             return
         if node.value >= 0 and node.mark & DEAD == 0:
             if last < watermark:

@@ -122,9 +122,8 @@ SIDE = np.dtype(
         ("lateness", "i8"),
         ("span", "i8"),
         ("offset", "i8"),
-        ("forget_after", "i8"),  # span, or UNBOUNDED where windows do not forget; from a tuple's own end for until()
-        ("until", "i8"),  # every tuple has a window of its own
-        ("soonest", "i8"),  # no tuple in the state has an earlier end, only for until()
+        ("forget_after", "i8"),  # span, or UNBOUNDED where windows do not forget; 0 where tuples have ends of their own
+        ("soonest", "i8"),  # no tuple in the state is out of its window before, only where windows are their own
         ("rows", "i8"),  # rows(n), else 0
         ("rows_per_key", "i8"),
         ("preserved", "i8"),  # unmatched tuples of this side come out
@@ -171,6 +170,9 @@ Records = npt.NDArray[np.void]
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
+Flag = npt.NDArray[np.uint8]  # empty; it is its type that tells, so that kernels are compiled for either case
+
+FALSE, TRUE = np.empty(0, np.uint8), np.empty((0, 0), np.uint8)
 
 
 class State(NamedTuple):
@@ -180,10 +182,11 @@ class State(NamedTuple):
     common: Records  # (1,) COMMON
     nodes: Records  # (capacity,) NODE: the left ring, then the right one
     seq: Ints  # (capacity,) number of each tuple, only for rows(n)
-    ends: Ints  # (capacity,) when the window of each tuple ends, only for until()
+    own_windows: Flag  # every tuple has a window of its own, on at least one side
+    ends: Ints  # (capacity,) and then, when it ends
     values: Records  # (capacity,) VALUE
     endings: Records  # (capacity,) ENDING, beside the values, or empty where nothing is ever punctuated
-    last_ends: Ints  # (capacity, 2) beside the values: the latest end of a side's tuples so far, only for until()
+    last_ends: Ints  # (capacity, 2) and the latest end of each side's tuples so far, beside the values
     slots: Indices  # (power of two,) index into values
     pending: Records  # (2, capacity) TIMER, heaps of endings that wait for their effect
     deadlines: Records  # (2, capacity) TIMER, heaps of ended values whose last tuple is still in the window
@@ -205,7 +208,7 @@ class Objects(NamedTuple):
     ts: Ints
     code: Ints
     status: Bytes
-    end: Ints  # of each tuple's own window, only for until()
+    end: Ints  # of each tuple's window, only where windows are their own
     punctuation_ts: Ints
     punctuation_code: Ints
     punctuation_kind: Bytes

@@ -2,23 +2,24 @@
 
 from punctuated.kernels._jit import inlined
 from punctuated.kernels.layout import DEAD, MATCHED, NONE, State
+from punctuated.kernels.time_list import has_own_windows
 
 
 @inlined
 def in_window(state: State, side: int, ts: int, end: int, position: int) -> bool:
     """Whether the later of the two is within the earlier one's window; at equal times both windows must admit it.
 
-    A tuple at `ts`, whose own window ends at `end` if it has one, and the other side's tuple at `position`.
+    A tuple at `ts`, whose window ends at `end` if it is its own, and the other side's tuple at `position`.
     """
     ours, other = state.sides[side], state.sides[1 - side]
-    stored_ts = state.nodes[position].ts
-    distance = ts - stored_ts
+    distance = ts - state.nodes[position].ts
+    if has_own_windows(state):
+        by_other = distance < 0 or (other.offset <= distance and ts <= state.ends[position])
+        return bool(by_other and (distance > 0 or (ours.offset <= -distance and ts - distance <= end)))
     if distance > 0:
-        return bool(ts <= state.ends[position] if other.until else other.offset <= distance <= other.span)
+        return bool(other.offset <= distance <= other.span)
     if distance < 0:
-        return bool(stored_ts <= end if ours.until else ours.offset <= -distance <= ours.span)
-    if (ours.until and end < ts) or (other.until and state.ends[position] < ts):
-        return False
+        return bool(ours.offset <= -distance <= ours.span)
     return bool(ours.offset == 0 and other.offset == 0)
 
 

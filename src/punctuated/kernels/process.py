@@ -50,7 +50,7 @@ from punctuated.kernels.layout import (
 from punctuated.kernels.probe import consume_matches, find_first, probe_pairs
 from punctuated.kernels.propagate import awaits_output, leave_own_state, propagate
 from punctuated.kernels.purge import emit_unmatched, ended_ts, purge_value
-from punctuated.kernels.time_list import append_node
+from punctuated.kernels.time_list import append_node, has_own_windows
 
 
 @part
@@ -107,7 +107,7 @@ def meet(state: State, side: int, index: int, ts: int, end: int, row: int) -> bo
 def store(state: State, side: int, index: int, ts: int, end: int, row: int, matched: bool) -> None:
     """Keep a tuple that has been joined, unless it is proved that nothing to come can match it."""
     ours, other, common = state.sides[side], state.sides[1 - side], state.common[0]
-    last = (end if ours.until else ts) + ours.forget_after
+    last = (end if has_own_windows(state) else ts) + ours.forget_after
     expired = other.watermark > last
     value_over = other.end_ts != FOREVER
     if common.forgets_by_punctuation:
@@ -123,7 +123,7 @@ def store(state: State, side: int, index: int, ts: int, end: int, row: int, matc
             emit_unmatched(state, side, row, max(ts, min(proof, last) if expired else proof))
         return
     position = append_node(state, side, index, ts, row)
-    if ours.until:
+    if has_own_windows(state):
         state.ends[position] = end
         ours.soonest = min(ours.soonest, last)
     if matched and common.marks_matches:
@@ -137,7 +137,7 @@ def store(state: State, side: int, index: int, ts: int, end: int, row: int, matc
 def note_last(state: State, side: int, index: int, ts: int, end: int) -> None:
     """Remember the time of a value's last tuple, and when the last of their windows ends."""
     ending = state.endings[index]
-    if state.sides[side].until:
+    if has_own_windows(state):
         known = state.last_ends[index, side] if ending.last_ts[side] != NEVER else end
         state.last_ends[index, side] = max(known, end)
     ending.last_ts[side] = max(ending.last_ts[side], ts)
@@ -281,7 +281,7 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
             ts = left.ts[i] if side == 0 else right.ts[i]
             code = left.code[i] if side == 0 else right.code[i]
             kind = left.status[i] if side == 0 else right.status[i]
-            if state.sides[side].until:
+            if has_own_windows(state):
                 end = left.end[i] if side == 0 else right.end[i]
             if kind & NULL_KEY == 0:
                 index = find_value(state, code)
@@ -304,6 +304,14 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
 
 
 @in_place
+def sweep_ended(state: State) -> None:
+    """Forget tuples whose own windows have ended; nothing else depends on when that happens within a batch."""
+    for side in range(2):
+        if state.sides[side].soonest < state.sides[1 - side].watermark:
+            sweep(state, side)
+
+
+@in_place
 def finish_batch(state: State) -> int:
     """End of a batch: the clock runs to its end, and what is expired is gone, whatever the order of arrival."""
     common = state.common[0]
@@ -316,9 +324,11 @@ def finish_batch(state: State) -> int:
     reach(state, end)
     if not run_clock(state, end):
         return RANGE_DUE
-    for side in range(2):
-        ours = state.sides[side]
-        if ours.lateness or (ours.until and ours.soonest < state.sides[1 - side].watermark):
-            sweep(state, side)
+    if has_own_windows(state):
+        sweep_ended(state)
+    else:
+        for side in range(2):
+            if state.sides[side].lateness:
+                sweep(state, side)
     common.now = NEVER
     return DONE

@@ -37,7 +37,7 @@ from punctuated.kernels.process import (
     turn_away,
 )
 from punctuated.kernels.structures import NESTED, WindowIndex, collect, insert, lacks_room, remove
-from punctuated.kernels.time_list import next_position
+from punctuated.kernels.time_list import has_own_windows, next_position
 
 
 @inlined
@@ -188,7 +188,7 @@ def process_pairs(
             low = left.low[i] if side == 0 else right.low[i]
             high = left.high[i] if side == 0 else right.high[i]
             end = NEVER
-            if state.sides[side].until:
+            if has_own_windows(state):
                 end = left.end[i] if side == 0 else right.end[i]
             row = state.sides[side].base_row + i
             process_pair_tuple(state, index, found, side, ts, end, status, row, (group, low, high))

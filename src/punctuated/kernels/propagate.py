@@ -23,6 +23,7 @@ from punctuated.kernels.layout import (
     State,
 )
 from punctuated.kernels.purge import ended_ts, has_stored, purge_value
+from punctuated.kernels.time_list import has_own_windows
 
 
 @inlined
@@ -92,7 +93,7 @@ def leave_own_state(state: State, side: int, index: int, ts: int) -> None:
 def last_expiry(state: State, side: int, index: int) -> int:
     """When the last of a side's tuples of a value so far is out of its window, if there was one."""
     ours, last = state.sides[side], state.endings[index].last_ts[side]
-    if ours.until and last != NEVER:
+    if has_own_windows(state) and last != NEVER:
         last = state.last_ends[index, side]
     return int(last + ours.forget_after)
 

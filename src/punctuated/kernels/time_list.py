@@ -29,11 +29,16 @@ def append_node(state: State, side: int, index: int, ts: int, row: int) -> int:
 
 
 @inlined
+def has_own_windows(state: State) -> bool:
+    """Whether every tuple has a window of its own; the compiler knows."""
+    return bool(state.own_windows.ndim == 2)
+
+
+@inlined
 def expiry(state: State, side: int, position: int) -> int:
     """The last moment at which a tuple of the other side can meet this one, as far as windows forget."""
-    ours = state.sides[side]
-    since = state.ends[position] if ours.until else state.nodes[position].ts
-    return int(since + ours.forget_after)
+    since = state.ends[position] if has_own_windows(state) else state.nodes[position].ts
+    return int(since + state.sides[side].forget_after)
 
 
 @inlined

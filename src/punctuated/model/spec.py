@@ -8,7 +8,7 @@ from punctuated.errors import AlgorithmError, ShedError, StreamError
 from punctuated.model.algorithm import PWJOIN, Algorithm, Propagation
 from punctuated.model.shed import Shed
 from punctuated.model.side import Side
-from punctuated.model.window import Window
+from punctuated.model.window import UntilWindow, Window
 
 DEFAULT_MAX_PUNCTUATIONS = 1_000_000
 DEFAULT_NODE_SIZE, DEFAULT_BUCKET_SIZE = 100, 10  # KN-24
@@ -154,6 +154,11 @@ class JoinSpec:
         if self.left.key:
             return None
         return Side.LEFT if self.how is JoinType.RIGHT else Side.RIGHT
+
+    @property
+    def own_windows(self) -> bool:
+        """Whether tuples of any stream have windows of their own."""
+        return any(isinstance(stream.window, UntilWindow) for stream in self.streams)
 
     def may_end_early(self, side: Side) -> bool:
         """Whether `side` may end a value of the output without the other side's word."""

@@ -16,6 +16,7 @@ from punctuated.model.punctuation import Kind, Punctuation, classify, named_valu
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.times import to_microseconds
+from punctuated.model.window import UntilWindow
 from punctuated.plan.statistics import StreamStatistics
 from punctuated.plan.waits import FOR_THE_WINDOW, Waits
 
@@ -79,8 +80,10 @@ class _Stream:
 
 def _own_window_s(spec: StreamSpec, rows: pa.Table, ts: Ints, seconds: float) -> float | None:
     """Mean length of windows that tuples have for themselves; one without an end is as long as the stream."""
-    ends = window_ends(spec, rows, ts)
-    return float(np.minimum(np.maximum(ends - ts, 0) / 1e6, seconds).mean()) if ends.size else None
+    if not isinstance(spec.window, UntilWindow) or not ts.size:
+        return None
+    lengths = np.maximum(window_ends(spec, rows, ts) - ts, 0) / 1e6
+    return float(np.minimum(lengths, seconds).mean())
 
 
 def _kind(spec: StreamSpec, punctuation: Punctuation) -> Kind:

@@ -101,7 +101,9 @@ def needs_total_order(stream: StreamSpec) -> bool:
     return stream.unique or stream.clustered or stream.order is not None or isinstance(stream.window, CountWindow)
 
 
-def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void, encode: Encode) -> Intake:
+def take_in(
+    stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void, encode: Encode, own_windows: bool
+) -> Intake:
     """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
     rows, ts = _sort_rows(stream, batch)
     keys = encode(rows)
@@ -125,7 +127,7 @@ def take_in(stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.vo
         kept = ~(late | ahead)
         rows, ts, keys = rows.filter(pa.array(kept)), ts[kept], keys.kept(kept)
     status = np.where(keys.valid, 0, lay.NULL_KEY).astype(np.uint8)
-    ends = window_ends(stream, rows, ts)
+    ends = window_ends(stream, rows, ts) if own_windows else _NO_INTS
     objects = lay.Objects(ts, keys.code, status, ends, *punctuations.sorted(), keys.group, keys.low, keys.high)
     return Intake(rows, objects, times, boundaries, rejected, ranges, promises)
 

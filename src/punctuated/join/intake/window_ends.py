@@ -1,4 +1,4 @@
-"""The ends of windows that every tuple has for itself, by a column of times."""
+"""The ends of windows, where tuples have windows of their own."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,18 +8,20 @@ import pyarrow.compute as pc
 from punctuated.kernels.layout import UNBOUNDED
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import LARGEST_TIME, PER_SECOND
-from punctuated.model.window import UntilWindow
+from punctuated.model.window import TimeWindow, UntilWindow
 
 Ints = npt.NDArray[np.int64]
 
 
 def window_ends(stream: StreamSpec, rows: pa.Table, ts: Ints) -> Ints:
-    """When the window of each row ends, in microseconds; nothing where windows have no column.
+    """When the windows of these rows end, in microseconds; `ts` are their times.
 
     An empty window ends just before its tuple: up to then an earlier tuple may still come that meets it.
     """
+    if isinstance(stream.window, TimeWindow):
+        return ts + stream.window.span_us
     if not isinstance(stream.window, UntilWindow):
-        return np.empty(0, np.int64)
+        return np.full(ts.size, UNBOUNDED)
     column = rows[stream.window.column].combine_chunks()
     ends = np.maximum(_microseconds(column), ts - 1)
     return np.where(np.asarray(column.is_valid()), ends, UNBOUNDED)

@@ -11,11 +11,11 @@ from punctuated.join.shedding.coins import Ints, Shares, right_probes
 from punctuated.join.shedding.control import ID, SHARE
 from punctuated.join.shedding.estimates import PAIR_SCHEMA, pair_columns
 from punctuated.join.state.rows import RowStore
-from punctuated.kernels.layout import FOREVER, Indices
+from punctuated.kernels.layout import Indices
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
-from punctuated.model.window import TimeWindow, UntilWindow
+from punctuated.model.window import UntilWindow
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,5 @@ class Chances:
         stream = self.spec.streams[side]
         own = [stream.window.column] if isinstance(stream.window, UntilWindow) else []
         taken = self.rows[side].take(rows, list(dict.fromkeys([ID, SHARE, stream.time, *own])))
-        until = np.full(rows.size, FOREVER)
-        ts = to_microseconds(taken.column(2), stream.time)
-        if isinstance(stream.window, TimeWindow):
-            until = ts + stream.window.span_us
-        elif own:
-            until = window_ends(stream, taken, ts)
+        until = window_ends(stream, taken, to_microseconds(taken.column(2), stream.time))
         return np.asarray(taken.column(0)), np.asarray(taken.column(1)), until

@@ -7,11 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from punctuated.kernels import layout as lay
+from punctuated.kernels.process import sweep_ended
 from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mark_needed
 from punctuated.model.algorithm import Propagation
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
-from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
+from punctuated.model.window import CountWindow, TimeWindow
 
 T = TypeVar("T", bound=np.generic)
 SMALLEST = 1024  # room of an empty array
@@ -36,13 +37,12 @@ def _alone(spec: JoinSpec, side: Side) -> int:
 def _rules(spec: JoinSpec, side: Side) -> dict[str, int]:
     stream, window = spec.streams[side], spec.streams[side].window
     span = window.span_us if isinstance(window, TimeWindow) else lay.UNBOUNDED
-    until, alone = isinstance(window, UntilWindow), _alone(spec, side)
+    alone = _alone(spec, side)
     return {
         "lateness": stream.lateness_us,
         "span": span,
         "offset": window.offset_us if isinstance(window, TimeWindow) else 0,
-        "forget_after": lay.UNBOUNDED if not spec.algorithm.by_window else 0 if until else span,
-        "until": until,
+        "forget_after": lay.UNBOUNDED if not spec.algorithm.by_window else 0 if spec.own_windows else span,
         "rows": window.n if isinstance(window, CountWindow) else 0,
         "rows_per_key": isinstance(window, CountWindow) and window.per_key,
         "preserved": spec.how.preserves(side),
@@ -101,10 +101,6 @@ def _counts_all(spec: JoinSpec) -> bool:
     return any(isinstance(window, CountWindow) and not window.per_key for window in windows)
 
 
-def _ends_by_tuple(spec: JoinSpec) -> bool:
-    return any(isinstance(stream.window, UntilWindow) for stream in spec.streams)
-
-
 class JoinState:
     """The arrays that the kernels work on."""
 
@@ -119,12 +115,13 @@ class JoinState:
         self.punctuated = is_punctuated(spec)
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
         timed = SMALLEST if self.punctuated else 0
-        own = 1 if _ends_by_tuple(spec) else 0
+        own = 1 if spec.own_windows else 0
         self.arrays = lay.State(
             sides=_sides(spec),
             common=_common(spec, filtered, hash_bits),
             nodes=np.zeros(2 * SMALLEST, lay.NODE),
             seq=np.zeros(2 * SMALLEST if _counts_all(spec) else 0, np.int64),
+            own_windows=lay.TRUE if own else lay.FALSE,
             ends=np.zeros(2 * SMALLEST * own, np.int64),
             values=np.zeros(SMALLEST, lay.VALUE),
             endings=np.zeros(timed, lay.ENDING),
@@ -219,6 +216,7 @@ class JoinState:
         """
         before = self.arrays
         if (self.sides["length"] == self.sides["ring_stop"] - self.sides["ring_start"]).any():
+            self.sweep()
             self.copy_rings()
         if self.lacks_values:
             self.collect_values()
@@ -260,6 +258,12 @@ class JoinState:
         """Into arrays as small as possible."""
         self.copy_rings()
         self.collect_values()
+
+    def sweep(self) -> None:
+        """Let go of tuples that are out of windows of their own; others leave in their turn."""
+        if self.arrays.ends.size:
+            self._make_output_room()
+            sweep_ended(self.arrays)
 
     def copy_rings(self) -> None:
         """Copy the nodes into rings with room to spare: they get other positions."""

@@ -61,7 +61,8 @@ class SavedArrays:
             state.arrays.last_ends[find_values(state.arrays, np.ascontiguousarray(ends["code"]))] = ends["end"]
         for side in Side:
             self._link(side, places[side])
-            self._set_ends(side, tuples[side].rows, places[side])
+            if self._spec.own_windows:
+                self._set_ends(side, tuples[side].rows, places[side])
             self._rows[side].load(tuples[side].rows, tuples[side].ids, tuples[side].next_id)
         for key, kept, fields in (("sides", _SIDE_KEPT, state.sides), ("common", _COMMON_KEPT, state.common)):
             for name, numbers in zip(kept, _ints(saved.plain[key]).reshape(len(kept), -1), strict=True):
@@ -167,11 +168,10 @@ class SavedArrays:
             arrays.seq[self._state.positions(side)] = places["seq"]
 
     def _set_ends(self, side: Side, rows: pa.Table, places: lay.Records) -> None:
-        """Windows of their own end by a column of the rows."""
+        """Windows of their own end as the rows say."""
         ends = window_ends(self._spec.streams[side], rows, np.ascontiguousarray(places["ts"]))
-        if ends.size:
-            self._state.arrays.ends[self._state.positions(side)] = ends
-            self._state.sides["soonest"][side] = lay.NEVER  # the next sweep looks
+        self._state.arrays.ends[self._state.positions(side)] = ends
+        self._state.sides["soonest"][side] = lay.NEVER  # the next sweep looks
 
     def _set_timers(self, saved: Loaded) -> None:
         state = self._state
