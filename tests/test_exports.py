@@ -67,6 +67,7 @@ PUBLIC = [
     "streams",
     "sum",
     "unique",
+    "until",
     "warm_up",
     "when",
 ]
