@@ -44,7 +44,15 @@ def as_frames(table: pa.Table, schema: pa.Schema) -> Iterator[pd.DataFrame]:
             packed = as_blobs(part)
             yield from (_frame(packed.slice(place, 1)) for place in range(len(packed)))
         else:
-            yield _frame(part)
+            yield from map(_frame, _in_one_piece(part))
+
+
+def _in_one_piece(table: pa.Table) -> Iterator[pa.Table]:
+    """The rows in tables whose columns have one chunk each: PySpark takes no others.
+
+    A table comes in chunks as it was put together; only texts of gigabytes stay in several when these are combined.
+    """
+    return (pa.Table.from_batches([batch]) for batch in table.combine_chunks().to_batches())
 
 
 def metrics_frame(schema: pa.Schema, metrics: str) -> pd.DataFrame:
