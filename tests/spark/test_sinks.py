@@ -13,7 +13,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
-from punctuated.errors import ColumnError, StreamError
+from punctuated.errors import StreamError
 from punctuated.experiments.file_stream import write_files
 from punctuated.spark.sinks import BATCH_ID, write_to
 from spark.spark_harness import read_files
@@ -171,6 +171,3 @@ def test_what_cannot_work_is_refused(joined: Any, spark: SparkSession, tmp_path:
     not_streaming = declare(batch.withColumnRenamed(BATCH_ID, "ts"), batch.withColumnRenamed(BATCH_ID, "at"))
     with pytest.raises(StreamError, match="for streaming"):
         write_to(not_streaming, rejected=tmp_path, checkpoint=checkpoint)
-    taken = declare(batch.selectExpr("*", f"{BATCH_ID} AS ts"), batch.withColumnRenamed(BATCH_ID, "at"))
-    with pytest.raises(ColumnError, match=BATCH_ID):
-        write_to(taken, results=tmp_path, checkpoint=checkpoint)

@@ -22,7 +22,8 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.views import REJECTED_SCHEMA, TIME, View
+from punctuated.join.output.in_band import InBand
+from punctuated.join.output.views import REJECTED_SCHEMA, View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.pattern import WILDCARD, Constant, Range
@@ -55,6 +56,7 @@ from spark.spark_harness import (
 FEWER = settings(max_examples=settings().max_examples // 4)
 RANDOMS = st.integers(0, 1 << 30).map(Random)
 BUCKETS = st.integers(1, 5)
+TIME = InBand().time
 Runner = Callable[[Steps, Batch, Random], Output]
 
 

@@ -11,7 +11,7 @@ from punctuated.join.output.latest_results import LatestResults
 from punctuated.join.output.views import View
 from punctuated.join.output.widen import widen
 from punctuated.spark.bucket_state import Bucket
-from punctuated.spark.names import METRICS
+from punctuated.spark.names import metrics_name
 from punctuated.spark.nested import PACKED, as_blobs, leaves_packed
 
 _ROWS = 1 << 17  # per frame: small enough for the caches of a processor
@@ -65,5 +65,6 @@ def metrics_frame(schema: pa.Schema, metrics: str) -> pd.DataFrame:
 def _frame(table: pa.Table, metrics: pa.Array | None = None) -> pd.DataFrame:
     """On Arrow memory: PySpark takes such columns as they are."""
     measured = pa.nulls(len(table), pa.string()) if metrics is None else metrics
-    frame: pd.DataFrame = table.append_column(METRICS, measured).to_pandas(types_mapper=pd.ArrowDtype)
+    whole = table.append_column(metrics_name(table.column_names), measured)
+    frame: pd.DataFrame = whole.to_pandas(types_mapper=pd.ArrowDtype)
     return frame

@@ -4,7 +4,8 @@
 same: each batch has a folder of its own, named after its id, and a batch that is repeated replaces it. What repeats is
 the same, since a step depends on its state and its input alone.
 
-    path/batch_id=0/part-….parquet     a plain column `batch_id` for those who read `path`
+    path/batch_id=0/part-….parquet     a plain column `batch_id` for those who read `path` (`batch_id_` beside a
+                                       column of that name)
     path/batch_id=1/…                  a folder with `_SUCCESS` is complete
     path/_punctuated                   which checkpoint these batches belong to
 
@@ -20,17 +21,20 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col, lit
+from pyspark.sql.functions import lit
 from pyspark.sql.streaming.query import StreamingQuery
 
-from punctuated.errors import ColumnError, StreamError
-from punctuated.join.output.views import KIND, PATTERN, PUNCTUATION, REASON, REJECTED, RESULT, ROW, STREAM, TIME
-from punctuated.spark.names import quoted
+from punctuated.errors import StreamError
+from punctuated.join.output.in_band import PUNCTUATION, REJECTED, RESULT
+from punctuated.join.output.views import View
+from punctuated.model.free_names import free_names
+from punctuated.spark.names import column_at, with_numbers
 
 if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
 
 BATCH_ID = "batch_id"
+_KIND_PLACE = 0  # in `joined.all`
 _OWNER = "_punctuated"  # a leading underscore hides it from those who read the folder
 _TOKEN = "punctuated_sinks"  # beside Spark's own files in the checkpoint
 
@@ -80,21 +84,26 @@ def write_to(
 
 @dataclass(frozen=True)
 class _Part:
-    """Rows of one kind, with their columns by their names in `joined.all`, and where they go."""
+    """Rows of one kind, with their columns by their places in `joined.all`, and where they go."""
 
     kind: str
-    columns: tuple[tuple[str, str], ...]  # name in `all`, name in the part
+    columns: tuple[tuple[int, str], ...]  # place in `all`, name in the part
     path: str | None
     function: Callable[[DataFrame, int], None] | None
 
     def of(self, everything: DataFrame) -> DataFrame:
-        chosen = [quoted(name).alias(shown) for name, shown in self.columns]
-        return everything.where(col(KIND) == self.kind).select(*chosen)
+        chosen = [column_at(place).alias(name) for place, name in self.columns]
+        return with_numbers(everything).where(column_at(_KIND_PLACE) == self.kind).select(*chosen)
+
+    @property
+    def folders(self) -> str:
+        """What the folders of batches are called, which readers take for a column."""
+        return free_names([BATCH_ID], (name for _, name in self.columns))[0]
 
     def write(self, everything: DataFrame, batch_id: int) -> None:
         rows = self.of(everything)
         if self.path is not None:
-            rows.write.mode("overwrite").parquet(f"{self.path}/{BATCH_ID}={batch_id}")
+            rows.write.mode("overwrite").parquet(f"{self.path}/{self.folders}={batch_id}")
         if self.function is not None:
             self.function(rows, batch_id)
 
@@ -124,26 +133,24 @@ class _Batches:
 
 
 def _part(joined: "SparkJoin", kind: str, sink: Sink) -> _Part:
-    names = joined.schema.names
-    keys = joined.spec.left.key
-    columns = {
-        RESULT: [(name, name) for name in names],
-        PUNCTUATION: [*((key, key) for key in keys), *_unmarked(TIME, REASON, PATTERN)],
-        REJECTED: _unmarked(STREAM, REASON, TIME, ROW),
-    }[kind]
+    columns = _columns(joined, kind)
     if callable(sink):
         return _Part(kind, tuple(columns), None, sink)
     if not isinstance(sink, str | os.PathLike):
         raise StreamError(f"a sink is a path or a function of a DataFrame and a batch id, not {type(sink).__name__}")
-    if BATCH_ID in (shown for _, shown in columns):
-        raise ColumnError(
-            f"the column name {BATCH_ID!r} is taken by the folders of a Parquet sink; rename it, or write by a function"
-        )
     return _Part(kind, tuple(columns), os.fspath(sink).rstrip("/"), None)
 
 
-def _unmarked(*names: str) -> list[tuple[str, str]]:
-    return [(name, name.removeprefix("_")) for name in names]
+def _columns(joined: "SparkJoin", kind: str) -> list[tuple[int, str]]:
+    """Where the columns of a part are in `joined.all`, and their names."""
+    views, everything = joined.query.join.views, joined.query.join.views.schema(View.ALL).names
+    names: tuple[str, ...]
+    view, names = {
+        RESULT: (View.RESULTS, tuple(views.results.names)),
+        PUNCTUATION: (View.PUNCTUATIONS, (*views.key, *views.in_band.of_punctuations)),
+        REJECTED: (View.REJECTED, views.in_band.of_rejected),
+    }[kind]
+    return [(everything.index(name), shown) for name, shown in zip(names, views.schema(view).names, strict=True)]
 
 
 def _check(parts: list[_Part], everything: DataFrame) -> None:
