@@ -155,8 +155,19 @@ def test_functions_need_not_read_what_they_are_given(joined: Any, tmp_path: Path
 
 def test_a_folder_of_another_checkpoint_is_refused(joined: Any, written: Path, tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="another checkpoint"):
-        write_to(joined, results=tmp_path, rejected=written / "rejected", checkpoint=tmp_path / "new")
+        write_to(joined, results=tmp_path / "new", rejected=written / "rejected", checkpoint=tmp_path / "c")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_files_of_nobody_is_refused(joined: Any, written: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken" / f"{BATCH_ID}=0").mkdir(parents=True)
+    foreign = tmp_path / "taken" / f"{BATCH_ID}=0" / "part.parquet"
+    shutil.copy(next((written / "results").glob("*/*.parquet")), foreign)
+    before = foreign.read_bytes()
+    with pytest.raises(StreamError, match="new or empty"):
+        write_to(joined, results=tmp_path / "taken", checkpoint=tmp_path / "c")
+    assert foreign.read_bytes() == before
+    assert not (tmp_path / "c").exists()
 
 
 def test_what_cannot_work_is_refused(joined: Any, spark: SparkSession, tmp_path: Path) -> None:

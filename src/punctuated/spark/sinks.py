@@ -7,21 +7,15 @@ the same, since a step depends on its state and its input alone.
     path/batch_id=0/part-….parquet     a plain column `batch_id` for those who read `path` (`batch_id_` beside a
                                        column of that name)
     path/batch_id=1/…                  a folder with `_SUCCESS` is complete
-    path/_punctuated                   which checkpoint these batches belong to
-
-Batch ids start anew with a new checkpoint, so a folder belongs to the checkpoint that it was first written with, and
-another one is refused.
+    path/_punctuated                   which checkpoint these batches belong to, see `sink_folders`
 """
 
 import os
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import lit
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from punctuated.errors import StreamError
@@ -29,14 +23,13 @@ from punctuated.join.output.in_band import PUNCTUATION, REJECTED, RESULT
 from punctuated.join.output.views import View
 from punctuated.model.free_names import free_names
 from punctuated.spark.names import column_at, with_numbers
+from punctuated.spark.sink_folders import check_apart, claim
 
 if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
 
 BATCH_ID = "batch_id"
 _KIND_PLACE = 0  # in `joined.all`
-_OWNER = "_punctuated"  # a leading underscore hides it from those who read the folder
-_TOKEN = "punctuated_sinks"  # beside Spark's own files in the checkpoint
 
 Sink = str | os.PathLike[str] | Callable[[DataFrame, int], None]
 Trigger = str | Mapping[str, Any]
@@ -60,7 +53,8 @@ def write_to(
 
     Args:
         joined: What `pt.join` gave for streaming DataFrames.
-        results: Gets the columns of `joined.results`.
+        results: Gets the columns of `joined.results`. Folders must be new, empty, or of this checkpoint, and lie apart
+            from each other and from the checkpoint.
         punctuations: Gets the columns of `joined.punctuations`.
         rejected: Gets the columns of `joined.rejected`.
         checkpoint: Where Spark keeps how far the query is, and its state.
@@ -72,7 +66,9 @@ def write_to(
     parts = [_part(joined, kind, sink) for kind, sink in sinks.items() if sink is not None]
     everything = joined.all
     _check(parts, everything)
-    _claim(everything.sparkSession, parts, os.fspath(checkpoint))
+    folders = {part.name: part.path for part in parts if part.path is not None}
+    check_apart(folders | {"the checkpoint": os.fspath(checkpoint)})
+    claim(everything.sparkSession, list(folders.values()), os.fspath(checkpoint))
     writer = everything.writeStream.foreachBatch(_Batches(tuple(parts)))
     writer = writer.option("checkpointLocation", os.fspath(checkpoint))
     if name is not None:
@@ -90,6 +86,11 @@ class _Part:
     columns: tuple[tuple[int, str], ...]  # place in `all`, name in the part
     path: str | None
     function: Callable[[DataFrame, int], None] | None
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return f"the {self.kind} rows" if self.kind == REJECTED else f"the {self.kind}s"
 
     def of(self, everything: DataFrame) -> DataFrame:
         chosen = [column_at(place).alias(name) for place, name in self.columns]
@@ -158,52 +159,9 @@ def _check(parts: list[_Part], everything: DataFrame) -> None:
         raise StreamError("nothing to write: give a sink for results, punctuations or rejected")
     if not everything.isStreaming:
         raise StreamError("write_to is for streaming joins; write joined.results and the others as they are")
-    paths = [part.path for part in parts if part.path is not None]
-    if len(set(paths)) < len(paths):
-        raise StreamError(f"two sinks have the same path {paths[-1]!r}; give each its own")
 
 
 def _trigger(trigger: Trigger) -> dict[str, Any]:
     if isinstance(trigger, str):
         return {"availableNow": True} if trigger == "availableNow" else {"processingTime": trigger}
     return dict(trigger)
-
-
-# To whom a folder belongs
-
-
-def _claim(spark: SparkSession, parts: list[_Part], checkpoint: str) -> None:
-    """Make sure that the folders belong to this checkpoint; new ones do from now on."""
-    paths = [part.path for part in parts if part.path is not None]
-    if not paths:
-        return
-    own = f"{checkpoint.rstrip('/')}/{_TOKEN}"
-    token = _read(spark, own)
-    owners = {path: _read(spark, f"{path}/{_OWNER}") for path in paths}
-    for path, owner in owners.items():
-        if owner is not None and owner != token:
-            raise StreamError(
-                f"{path} holds the output of another checkpoint than {checkpoint}, and would be overwritten batch by "
-                "batch: give another path, or the checkpoint it was written with, or delete it"
-            )
-    if token is None:
-        token = uuid.uuid4().hex
-        _write(spark, own, token)
-    for path, owner in owners.items():
-        if owner is None:
-            _write(spark, f"{path}/{_OWNER}", token)
-
-
-def _read(spark: SparkSession, path: str) -> str | None:
-    files = f"{path}/part-*"
-    try:
-        row = spark.read.text([files, files]).first()  # of a single path that is not there, Spark logs a stack trace
-    except AnalysisException as error:
-        if error.getCondition() != "PATH_NOT_FOUND":
-            raise
-        return None
-    return None if row is None else str(row[0])
-
-
-def _write(spark: SparkSession, path: str, text: str) -> None:
-    spark.range(1).select(lit(text).alias("value")).coalesce(1).write.mode("overwrite").text(path)
