@@ -99,21 +99,32 @@ def version(as_json: AsJson = False) -> None:
 def repair(
     checkpoint: Annotated[Path, typer.Argument(help="Checkpoint of the query.")],
     sink: Annotated[Path, typer.Argument(help="Folder of its file sink.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do it; otherwise it is only shown.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a file sink forget a batch that its query has not committed.
+    """Let a file sink forget the batch that its query was killed in.
 
-    For a query that was killed and fails with "CheckpointInfo length: 0" ever since. It must not be running.
+    For a query that fails with "CheckpointInfo length: 0" ever since. It must not be running. What the sink forgets is
+    kept in a folder beside its log.
     """
-    from punctuated.spark.repair import forget_uncommitted
+    from punctuated.spark.repair import find_repair
 
-    forgotten = forget_uncommitted(checkpoint, sink)
+    with files_of(sink):
+        found = find_repair(checkpoint, sink)
+        if found is not None and yes:
+            found.carry_out()
     if as_json:
-        print_json({"forgotten": forgotten})
-    elif forgotten:
-        typer.echo(f"{sink} has forgotten batch {', '.join(map(str, forgotten))}: start the query again")
-    else:
+        told = {} if found is None else {"batch": found.batch, "kept_in": str(found.kept_in)}
+        print_json({**told, "done": found is not None and yes})
+    elif found is None:
         typer.echo(f"nothing to repair: {sink} has no batch that {checkpoint} has not committed")
+    elif yes:
+        typer.echo(f"{sink} has forgotten batch {found.batch}, kept in {found.kept_in}: start the query again")
+    else:
+        typer.echo(
+            f"{sink} has batch {found.batch}, which {checkpoint} has begun and not committed. With --yes the sink "
+            f"forgets it: {found.entry} goes to {found.kept_in}. Nothing was changed."
+        )
 
 
 @app.command()

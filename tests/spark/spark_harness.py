@@ -32,7 +32,7 @@ from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, StateLog
 from punctuated.spark.cache import CACHE
 from punctuated.spark.names import METRICS
-from punctuated.spark.pack import BATCH_US, PACKED, Pack
+from punctuated.spark.pack import PACKED, Pack
 from punctuated.spark.query import Query
 from punctuated.spark.step import JoinStep
 from punctuated.testing import reference
@@ -118,8 +118,9 @@ def pack(
     for part in parts:
         rows, announced = in_band_table(stream, part), endings_table(stream, part)
         if batch_us is not None:
-            rows = rows.append_column(BATCH_US, pa.array([batch_us] * len(rows), pa.int64()))
-        packed += list(Pack(side, query.join.inputs[side], n)(iter(rows.to_batches())))
+            rows = rows.append_column("", pa.array([batch_us] * len(rows), pa.int64()))
+        stamped = Pack(side, query.join.inputs[side], n, stamped=batch_us is not None)
+        packed += list(stamped(iter(rows.to_batches())))
         outside = Pack(side, query.join.inputs[side], n, announced=(("key",), "at"))
         packed += list(outside(iter(announced.to_batches())))
     return pa.Table.from_batches(packed, schema=PACKED)

@@ -22,7 +22,7 @@ from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.query import Query
-from punctuated.spark.repair import forget_uncommitted
+from punctuated.spark.repair import find_repair
 from spark import crash_query
 from spark.checkpoints import Batches, commits, cut_by_time, described, states
 from spark.processes import kill, kill_session, members, members_with
@@ -87,8 +87,10 @@ def run_disturbed(folder: Path, random: Random) -> Counter[str]:
         if program.result == 0:
             return happened
         for name in ("results", "groups"):  # a kill may have hit the moment between the two commits of a batch
-            if (folder / name / "_spark_metadata").exists():
-                happened["repair"] += len(forget_uncommitted(folder / "checkpoint" / name, folder / name))
+            written = (folder / name / "_spark_metadata").exists()
+            if written and (repair := find_repair(folder / "checkpoint" / name, folder / name)) is not None:
+                repair.carry_out()
+                happened["repair"] += 1
     pytest.fail(f"the query does not come to its end: {happened}\n{(folder / 'log').read_text()[-5000:]}")
 
 

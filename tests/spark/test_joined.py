@@ -376,8 +376,6 @@ TABLE = pa.table({"k": [1], "ts": [1], "v": [1]})
         (lambda s: joined_on(frame(s), frame(s), window=pt.rows(3), buckets=2), pt.StreamError, "needs one bucket"),
         (lambda s: joined_on(frame(s), frame(s)).group_by().agg(n=pt.count()), pt.AggregateError, "at least one"),
         (lambda s: joined_on(frame(s), frame(s)).group_by("k").agg(n=pt.sum("w")), pt.AggregateError, "no column 'w'"),
-        (lambda s: joined_on(frame(s, v="_metrics"), frame(s)), pt.ColumnError, "'_metrics' is taken"),
-        (lambda s: joined_on(frame(s, v="_reason"), frame(s)).all, pt.ColumnError, "'_reason' is taken"),
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_said_when_it_is_built(

@@ -22,7 +22,8 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.views import REJECTED_SCHEMA, TIME, View
+from punctuated.join.output.in_band import InBand
+from punctuated.join.output.views import REJECTED_SCHEMA, View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.pattern import WILDCARD, Constant, Range
@@ -55,6 +56,7 @@ from spark.spark_harness import (
 FEWER = settings(max_examples=settings().max_examples // 4)
 RANDOMS = st.integers(0, 1 << 30).map(Random)
 BUCKETS = st.integers(1, 5)
+TIME = InBand().time
 Runner = Callable[[Steps, Batch, Random], Output]
 
 
@@ -474,6 +476,38 @@ def test_every_view_without_groups_goes_on_with_the_same_state() -> None:
     _, go_on = restart(QUERY, QUERY.seen_as(View.PUNCTUATIONS), SOME)
     rows = go_on((endings_of([3], 1), endings_of([3], 1)))
     assert [row["k"] for row in rows if row[METRICS] is None] == [3]
+
+
+def go_on_as(query: Query, old: Steps, batch: Batch) -> Output:
+    """What another query brings on the same state, in the worker where the one before has run."""
+    new = Steps(query)
+    new.load(old.save())
+    return [row for row in new.run(pack_batch(query, batch)) if row[METRICS] is None]
+
+
+@pytest.mark.parametrize("view", [View.ALL, View.PUNCTUATIONS, View.REJECTED, View.CHAIN])
+def test_a_cached_bucket_does_not_serve_another_view(view: View) -> None:
+    """All is timed and results are not: one bucket in memory cannot be both."""
+    steps, again = Steps(QUERY.seen_as(View.RESULTS)), rows_of(range(20), 1)
+    feed(steps, SOME)
+    kinds = Counter(row["_kind"] for row in go_on_as(QUERY, steps, ([], again)))
+    assert kinds == {"result": 20}
+    feed(steps := Steps(QUERY.seen_as(view)), SOME)
+    assert len(go_on_as(QUERY.seen_as(View.RESULTS), steps, ([], again))) == 20
+
+
+def test_a_cached_bucket_of_groups_is_no_bucket_of_results() -> None:
+    """Refused as without a cache; and groups, when they go on, have counted everything."""
+    results, groups = QUERY.seen_as(View.RESULTS), QUERY.seen_as(View.GROUPS, GROUPED.join.grouping)
+    feed(steps := Steps(groups), SOME)
+    with pytest.raises(SnapshotError, match="its grouping is by k"):
+        go_on_as(results, steps, ([], rows_of([3], 1)))
+    steps.run(pack_batch(groups, ([], rows_of([3], 2))))
+    rows = go_on_as(groups, steps, (endings_of([3], 3), [*rows_of([3], 3), *endings_of([3], 3)]))
+    assert [(row["k"], row["n"]) for row in rows] == [(3, 3)]
+    feed(steps := Steps(results), SOME)
+    with pytest.raises(SnapshotError, match="its grouping is absent"):
+        go_on_as(groups, steps, ([], rows_of([3], 1)))
 
 
 def test_open_groups_apart_from_the_key_know_their_grouping() -> None:

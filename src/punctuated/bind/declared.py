@@ -10,7 +10,8 @@ from punctuated.bind.sources import Announced, Clustered, RowsWith, Source, Uniq
 from punctuated.errors import ColumnError, StreamError
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.chain import ChainReader
-from punctuated.join.output.views import TIME
+from punctuated.join.output.in_band import InBand
+from punctuated.model.free_names import HIDDEN
 from punctuated.model.spec import OnViolation, StreamSpec
 from punctuated.model.times import is_time
 from punctuated.model.window import Duration, UntilWindow, Window, as_window, parse_duration
@@ -87,15 +88,16 @@ def declare_output(
     on_violation: str,
 ) -> DeclaredStream:
     """The output of a join as a stream; `own_key` is the key of that join, in which it punctuates."""
-    schema = results.append(pa.field(TIME, time_type))
+    time = InBand.beside(results.names).time
+    schema = results.append(pa.field(time, time_type))
     keys = own_key if key is None else (key,) if isinstance(key, str) else tuple(key)
-    check_columns(name, schema, keys, TIME, None, None, None)
+    check_columns(name, schema, keys, time, None, None, None)
     _check_until(name, schema, as_window(window), None)
     spec = StreamSpec(
         name=name,
         columns=tuple(schema.names),
         key=keys,
-        time=TIME,
+        time=time,
         window=as_window(window),
         on_violation=parse_policy(on_violation),
         punctuated=keys == own_key,
@@ -142,6 +144,9 @@ def check_columns(
     """Raise if a column is missing or of a type that does not fit."""
     if len(set(schema.names)) < len(schema.names):
         raise ColumnError(f"stream {stream!r} has two columns of the same name; rename one")
+    for name in schema.names:
+        if HIDDEN in name:
+            raise ColumnError(f"stream {stream!r}: the name of column {name!r} holds the character NUL; rename it")
     if len(set(key)) < len(key):
         raise ColumnError(f"stream {stream!r}: the key names a column twice: {', '.join(key)}")
     for name in (*key, time, flag, pattern, order):

@@ -13,6 +13,7 @@ from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
 from punctuated.join.exchange.bundle import Bundle, pack_bundle, unpack_bundle
 from punctuated.join.output.group_by import GroupBy
+from punctuated.join.output.views import View
 from punctuated.join.state.journal import Journal, restore
 from punctuated.spark.chunk_files import chunk_files
 from punctuated.spark.query import Query
@@ -29,13 +30,14 @@ class Bucket:
     journal: Journal
     groups: GroupBy | None
     speaks_for_all: bool  # of what is the same in all buckets
+    purpose: tuple[View, dict[str, str]]  # of the query that it was made for: another one cannot go on with it
     tokens: list[str] = field(default_factory=list)  # of the entries that make it up
 
 
 def new_bucket(query: Query, number: int) -> Bucket:
     """A bucket that holds nothing yet."""
     groups = query.join.groups() if query.join.grouping is not None else None
-    return Bucket(query.new_driver(number), Journal(), groups, speaks_for_all=number == 0)
+    return Bucket(query.new_driver(number), Journal(), groups, number == 0, query.purpose)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from punctuated.join.output.latest_results import LatestResults
 from punctuated.join.output.views import View
 from punctuated.join.output.widen import widen
 from punctuated.spark.bucket_state import Bucket
-from punctuated.spark.names import METRICS
+from punctuated.spark.names import metrics_name
 from punctuated.spark.nested import PACKED, as_blobs, leaves_packed
 
 _ROWS = 1 << 17  # per frame: small enough for the caches of a processor
@@ -44,7 +44,15 @@ def as_frames(table: pa.Table, schema: pa.Schema) -> Iterator[pd.DataFrame]:
             packed = as_blobs(part)
             yield from (_frame(packed.slice(place, 1)) for place in range(len(packed)))
         else:
-            yield _frame(part)
+            yield from map(_frame, _in_one_piece(part))
+
+
+def _in_one_piece(table: pa.Table) -> Iterator[pa.Table]:
+    """The rows in tables whose columns have one chunk each: PySpark takes no others.
+
+    A table comes in chunks as it was put together; only texts of gigabytes stay in several when these are combined.
+    """
+    return (pa.Table.from_batches([batch]) for batch in table.combine_chunks().to_batches())
 
 
 def metrics_frame(schema: pa.Schema, metrics: str) -> pd.DataFrame:
@@ -57,5 +65,6 @@ def metrics_frame(schema: pa.Schema, metrics: str) -> pd.DataFrame:
 def _frame(table: pa.Table, metrics: pa.Array | None = None) -> pd.DataFrame:
     """On Arrow memory: PySpark takes such columns as they are."""
     measured = pa.nulls(len(table), pa.string()) if metrics is None else metrics
-    frame: pd.DataFrame = table.append_column(METRICS, measured).to_pandas(types_mapper=pd.ArrowDtype)
+    whole = table.append_column(metrics_name(table.column_names), measured)
+    frame: pd.DataFrame = whole.to_pandas(types_mapper=pd.ArrowDtype)
     return frame

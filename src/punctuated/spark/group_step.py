@@ -15,9 +15,8 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
 from punctuated.join.exchange.spread import bucket_numbers, split
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.chain import is_end, of_kind
 from punctuated.join.output.group_by import GroupBy
-from punctuated.join.output.views import RESULT, TIME
+from punctuated.join.output.in_band import RESULT, InBand
 from punctuated.join.state import fingerprint
 from punctuated.model.times import to_microseconds
 from punctuated.spark.bucket_ids import bucket_ids
@@ -34,13 +33,14 @@ class PackGroups:
 
     by: tuple[str, ...]
     columns: tuple[str, ...]
+    in_band: InBand
     n_buckets: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             table = pa.Table.from_batches([batch])
-            rows = of_kind(table, RESULT).select([*self.columns, TIME])
-            ended = is_end(table)
+            rows = self.in_band.of_kind(table, RESULT).select([*self.columns, self.in_band.time])
+            ended = self.in_band.is_end(table)
             spread = split(rows, bucket_numbers([rows[name] for name in self.by], self.n_buckets), self.n_buckets)
             told = [(bucket_ids()[i], ours) for i, ours in enumerate(spread) if len(ours) or ended]
             data = [to_ipc(ours).to_pybytes() for _, ours in told]
@@ -87,7 +87,8 @@ class GroupStep(StatefulProcessor):
 
 
 def accumulate(groups: GroupBy, data: Sequence[bytes], ended: bool) -> pa.Table:
-    """Take in results of a micro-batch; returns the groups that are final."""
+    """Take in results of a micro-batch, each with its time behind it; returns the groups that are final."""
     rows = pa.concat_tables([from_ipc(blob) for blob in data])
-    times = to_microseconds(rows[TIME], TIME)
-    return groups.process(BatchResult([rows.drop_columns([TIME])], [times], ended=ended))
+    n = rows.num_columns - 1
+    times = to_microseconds(rows.column(n), rows.column_names[n])
+    return groups.process(BatchResult([rows.remove_column(n)], [times], ended=ended))

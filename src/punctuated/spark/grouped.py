@@ -7,7 +7,6 @@ from pyspark.sql import DataFrame
 from punctuated.errors import AggregateError
 from punctuated.model.aggregate import Aggregate
 from punctuated.spark.collations import refuse_collations
-from punctuated.spark.names import METRICS
 
 if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
@@ -32,8 +31,6 @@ class SparkGrouping:
         compared = [each.column for each in aggregates.values() if each.function in ("min", "max")]
         names = [*self._by, *(name for name in compared if name is not None)]
         refuse_collations(self._joined.result_types, names, "groups: the column", AggregateError)
-        if METRICS in aggregates:
-            raise AggregateError(f"the name {METRICS!r} is taken; give the aggregate another one")
         grouping = join.group_by(self._by, aggregates).grouping
         assert grouping is not None
         return self._joined.grouped(grouping) if has_key else self._joined.grouped_apart(grouping)

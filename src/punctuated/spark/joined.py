@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.errors import ColumnError, PredicateError, StreamError
+from punctuated.errors import PredicateError, StreamError
 from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.views import IN_BAND, View
+from punctuated.join.output.views import View
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.plan.explain import explain
@@ -23,9 +23,9 @@ from punctuated.spark.collations import refuse_collations
 from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
 from punctuated.spark.group_step import GroupStep, PackGroups
 from punctuated.spark.grouped import SparkGrouping
-from punctuated.spark.names import METRICS, map_in_arrow, quoted
-from punctuated.spark.nested import step_schema, unpacked
-from punctuated.spark.pack import BATCH_US, PACKED_DDL, Pack
+from punctuated.spark.names import map_in_arrow
+from punctuated.spark.nested import metrics_column, step_schema, unpacked
+from punctuated.spark.pack import PACKED_DDL, Pack
 from punctuated.spark.query import Query
 from punctuated.spark.session import check_session
 from punctuated.spark.sinks import Sink, Trigger, write_to
@@ -51,9 +51,6 @@ class SparkJoin:
     def __init__(self, inputs: Sequence[Frames], bound: BoundJoin) -> None:
         self._inputs, self.query = tuple(inputs), Query(bound)
         self._streaming = _is_streaming(inputs)
-        taken = {METRICS, *IN_BAND} & set(bound.results.names)
-        if taken:
-            raise ColumnError(f"the column name {min(taken)!r} is taken; rename it in its input")
         for column in bound.where.columns() if bound.where is not None else ():
             refuse_collations(inputs[column.side].frame.schema, [column.name], "where=: the column", PredicateError)
         if self._streaming:
@@ -135,26 +132,27 @@ class SparkJoin:
         """Groups, computed in a step of their own behind the join."""
         query = self.query.seen_as(View.GROUPS, grouping)
         join, output = query.join, self._output(query)
-        pack = PackGroups(grouping.by, tuple(join.results.names), join.n_buckets)
-        by_bucket = map_in_arrow(self.chain_source(), pack, GROUPS_DDL).groupBy("bucket")
+        pack = PackGroups(grouping.by, tuple(join.results.names), join.views.in_band, join.n_buckets)
+        chained = self.chain_source()
+        by_bucket = map_in_arrow(chained, chained.columns, pack, GROUPS_DDL).groupBy("bucket")
         emitted = step_schema(join.schema, output)
         if self._streaming:
             grouped = by_bucket.transformWithStateInPandas(GroupStep(query), emitted, "append", "None")
         else:
             grouped = by_bucket.applyInArrow(group_batch_step(query), emitted)
-        return unpacked(grouped.drop(METRICS), join.schema, output)
+        return unpacked(grouped.drop(metrics_column(join.schema)), join.schema, output)
 
     def _view(self, view: View, grouping: Grouping | None = None) -> DataFrame:
         query = self.query.seen_as(view, grouping)
         join, output = query.join, self._output(query)
         by_bucket = self.packed().groupBy("bucket")
-        emitted = step_schema(join.schema, output)
+        emitted, metrics = step_schema(join.schema, output), metrics_column(join.schema)
         if self._streaming:
             stepped = by_bucket.transformWithStateInPandas(JoinStep(query), emitted, "append", "None")
             streams = " ".join(stream.name for stream in join.spec.streams)
-            rows = observed(stepped, "punctuated" if view is not View.CHAIN else f"punctuated {streams}")
+            rows = observed(stepped, metrics, "punctuated" if view is not View.CHAIN else f"punctuated {streams}")
         else:
-            rows = by_bucket.applyInArrow(batch_step(query), emitted).drop(METRICS)
+            rows = by_bucket.applyInArrow(batch_step(query), emitted).drop(metrics)
         return unpacked(rows, join.schema, output)
 
     def packed(self) -> DataFrame:
@@ -166,19 +164,19 @@ class SparkJoin:
         frames, join = [], self.query.join
         for side, reader, ours in zip(Side, join.inputs, self._inputs, strict=True):
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
-            rows = ours.frame if reader.stream.is_output else ours.frame.select(*map(quoted, columns))
-            pack = Pack(side, reader, join.n_buckets, everywhere=join.spec.everywhere == side)
-            frames.append(map_in_arrow(self._stamped(rows), pack, PACKED_DDL))
+            read = ours.frame.columns if reader.stream.is_output else columns
+            everywhere = join.spec.everywhere == side
+            pack = Pack(side, reader, join.n_buckets, everywhere=everywhere, stamped=bool(self._stamp))
+            frames.append(map_in_arrow(ours.frame, read, pack, PACKED_DDL, *self._stamp))
             for frame, key, time in ours.endings:
                 announced = Pack(side, reader, join.n_buckets, announced=(key, time))
-                frames.append(map_in_arrow(frame.select(*map(quoted, [*key, time])), announced, PACKED_DDL))
+                frames.append(map_in_arrow(frame, list(dict.fromkeys([*key, time])), announced, PACKED_DDL))
         return frames
 
-    def _stamped(self, frame: DataFrame) -> DataFrame:
-        """With Spark's time of the micro-batch beside each row, where that is needed."""
-        if not (self._streaming and self.query.join.tells_time):
-            return frame
-        return frame.withColumn(BATCH_US, unix_micros(current_timestamp()))
+    @property
+    def _stamp(self) -> list[Column]:
+        """Spark's time of the micro-batch, to stand behind each row, where that is needed."""
+        return [unix_micros(current_timestamp())] if self._streaming and self.query.join.tells_time else []
 
     # Spark's types
 
@@ -206,10 +204,10 @@ class SparkJoin:
         return known
 
 
-def observed(stepped: DataFrame, name: str) -> DataFrame:
-    """The output without its metrics, which go to the query's progress."""
-    measured = stepped.observe(name, collect_list(METRICS).alias("buckets"))
-    return measured.where(col(METRICS).isNull()).drop(METRICS)
+def observed(stepped: DataFrame, metrics: str, name: str) -> DataFrame:
+    """The output without its column of metrics, which go to the query's progress."""
+    measured = stepped.observe(name, collect_list(metrics).alias("buckets"))
+    return measured.where(col(metrics).isNull()).drop(metrics)
 
 
 def _is_streaming(inputs: Sequence[Frames]) -> bool:

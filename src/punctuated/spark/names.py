@@ -1,6 +1,10 @@
-"""Names of columns: those of users as they are, dots and backticks included, and the one that is ours."""
+"""Names of columns: those of users as they are, whatever they are, and the one that is ours.
 
-from collections.abc import Callable, Iterator
+Spark looks columns up by name whatever the case, and takes a dot for a field of a struct. So nothing here is looked up
+by a user's name: columns are numbered first.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -8,13 +12,29 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import col
 from pyspark.sql.types import StructType
 
+from punctuated.model.free_names import free_names
+
 METRICS = "_metrics"  # a row that carries metrics has nothing else; it never reaches a sink
 ArrowFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-def quoted(name: str) -> Column:
-    """A column by its very name."""
-    return col(f"`{name.replace('`', '``')}`")
+def metrics_name(columns: Iterable[str]) -> str:
+    """The name of the column of metrics beside these."""
+    return free_names([METRICS], columns)[0]
+
+
+def with_numbers(frame: DataFrame) -> DataFrame:
+    """The same columns under names of which each stands for its place; see `column_at`."""
+    return frame.toDF(*map(_number, range(len(frame.columns))))
+
+
+def column_at(place: int) -> Column:
+    """A column of a frame with numbers."""
+    return col(_number(place))
+
+
+def _number(place: int) -> str:
+    return f"c{place}"
 
 
 @dataclass(frozen=True)
@@ -28,8 +48,12 @@ class Named:
         return self.function(batch.rename_columns(list(self.names)) for batch in batches)
 
 
-def map_in_arrow(frame: DataFrame, function: ArrowFunction, schema: StructType | str) -> DataFrame:
-    """`mapInArrow` for columns with any names: PySpark looks them up, and takes a dot for a field of a struct."""
-    names = frame.columns
-    numbered = frame.toDF(*(f"c{place}" for place in range(len(names))))
-    return numbered.mapInArrow(Named(tuple(names), function), schema)
+def map_in_arrow(
+    frame: DataFrame, names: Sequence[str], function: ArrowFunction, schema: StructType | str, *more: Column
+) -> DataFrame:
+    """`mapInArrow` over the columns of these names; `more` stand behind them without a name."""
+    known = frame.columns
+    chosen = [column_at(known.index(name)) for name in names]
+    behind = [column.alias(f"more{place}") for place, column in enumerate(more)]
+    rows = with_numbers(frame).select(*chosen, *behind)
+    return rows.mapInArrow(Named((*names, *[""] * len(more)), function), schema)

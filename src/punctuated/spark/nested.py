@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
-from punctuated.spark.names import METRICS
+from punctuated.spark.names import METRICS, metrics_name
 from punctuated.spark.types import with_metrics
 
 PACKED = "_packed"
@@ -35,6 +35,11 @@ def as_blobs(table: pa.Table) -> pa.Table:
 def step_schema(schema: pa.Schema, output: StructType) -> StructType | str:
     """What a step puts out for a view with these columns, in Arrow's and in Spark's terms."""
     return _PACKED_DDL if leaves_packed(schema) else with_metrics(output)
+
+
+def metrics_column(schema: pa.Schema) -> str:
+    """The column of metrics in what a step puts out for a view with these columns."""
+    return METRICS if leaves_packed(schema) else metrics_name(schema.names)
 
 
 def unpacked(stepped: DataFrame, schema: pa.Schema, output: StructType) -> DataFrame:

@@ -20,7 +20,6 @@ from punctuated.spark.rejects import Reject, write_rejects
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])
 PACKED_DDL = "bucket INT, side TINYINT, rejected BOOLEAN, data BINARY"
-BATCH_US = "_batch_us"  # a column that carries Spark's time of the batch
 _LARGEST = 64 << 20  # bytes of rows that are packed at a time
 Fault = tuple[int, str]  # place of a row, and what is wrong with it
 
@@ -34,6 +33,7 @@ class Pack:
     n_buckets: int
     announced: tuple[tuple[str, ...], str] | None = None
     everywhere: bool = False  # tuples of this side go to every bucket
+    stamped: bool = False  # behind its columns, each row has Spark's time of the batch
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         compile_once()
@@ -41,7 +41,10 @@ class Pack:
             yield from self._pack(table)
 
     def _pack(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
-        batch_us = table[BATCH_US][0].as_py() if BATCH_US in table.column_names else None
+        batch_us = None
+        if self.stamped:
+            batch_us = table.columns[-1][0].as_py()
+            table = table.remove_column(table.num_columns - 1)
         time = self.reader.stream.time if self.announced is None else self.announced[1]
         timeless = [] if self.reader.stream.is_output else _without(table, time)
         sound = table.filter(pc.is_valid(table[time])) if timeless else table

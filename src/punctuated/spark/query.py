@@ -21,6 +21,11 @@ class Query:
         """The same join, another part of its output."""
         return replace(self, join=self.join.seen_as(view, grouping))
 
+    @property
+    def purpose(self) -> tuple[View, dict[str, str]]:
+        """What a bucket in memory is made for, beside the join itself."""
+        return self.join.view, self.join.definition
+
     def new_driver(self, bucket: int) -> JoinDriver:
         """The operator of one bucket, empty.
 

@@ -4,35 +4,32 @@
 same: each batch has a folder of its own, named after its id, and a batch that is repeated replaces it. What repeats is
 the same, since a step depends on its state and its input alone.
 
-    path/batch_id=0/part-….parquet     a plain column `batch_id` for those who read `path`
+    path/batch_id=0/part-….parquet     a plain column `batch_id` for those who read `path` (`batch_id_` beside a
+                                       column of that name)
     path/batch_id=1/…                  a folder with `_SUCCESS` is complete
-    path/_punctuated                   which checkpoint these batches belong to
-
-Batch ids start anew with a new checkpoint, so a folder belongs to the checkpoint that it was first written with, and
-another one is refused.
+    path/_punctuated                   which checkpoint these batches belong to, see `sink_folders`
 """
 
 import os
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col, lit
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from punctuated.errors import ColumnError, StreamError
-from punctuated.join.output.views import KIND, PATTERN, PUNCTUATION, REASON, REJECTED, RESULT, ROW, STREAM, TIME
-from punctuated.spark.names import quoted
+from punctuated.errors import StreamError
+from punctuated.join.output.in_band import PUNCTUATION, REJECTED, RESULT
+from punctuated.join.output.views import View
+from punctuated.model.free_names import free_names
+from punctuated.spark.names import column_at, with_numbers
+from punctuated.spark.sink_folders import check_apart, claim
 
 if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
 
 BATCH_ID = "batch_id"
-_OWNER = "_punctuated"  # a leading underscore hides it from those who read the folder
-_TOKEN = "punctuated_sinks"  # beside Spark's own files in the checkpoint
+_KIND_PLACE = 0  # in `joined.all`
 
 Sink = str | os.PathLike[str] | Callable[[DataFrame, int], None]
 Trigger = str | Mapping[str, Any]
@@ -56,7 +53,8 @@ def write_to(
 
     Args:
         joined: What `pt.join` gave for streaming DataFrames.
-        results: Gets the columns of `joined.results`.
+        results: Gets the columns of `joined.results`. Folders must be new, empty, or of this checkpoint, and lie apart
+            from each other and from the checkpoint.
         punctuations: Gets the columns of `joined.punctuations`.
         rejected: Gets the columns of `joined.rejected`.
         checkpoint: Where Spark keeps how far the query is, and its state.
@@ -68,7 +66,9 @@ def write_to(
     parts = [_part(joined, kind, sink) for kind, sink in sinks.items() if sink is not None]
     everything = joined.all
     _check(parts, everything)
-    _claim(everything.sparkSession, parts, os.fspath(checkpoint))
+    folders = {part.name: part.path for part in parts if part.path is not None}
+    check_apart(folders | {"the checkpoint": os.fspath(checkpoint)})
+    claim(everything.sparkSession, list(folders.values()), os.fspath(checkpoint))
     writer = everything.writeStream.foreachBatch(_Batches(tuple(parts)))
     writer = writer.option("checkpointLocation", os.fspath(checkpoint))
     if name is not None:
@@ -80,21 +80,31 @@ def write_to(
 
 @dataclass(frozen=True)
 class _Part:
-    """Rows of one kind, with their columns by their names in `joined.all`, and where they go."""
+    """Rows of one kind, with their columns by their places in `joined.all`, and where they go."""
 
     kind: str
-    columns: tuple[tuple[str, str], ...]  # name in `all`, name in the part
+    columns: tuple[tuple[int, str], ...]  # place in `all`, name in the part
     path: str | None
     function: Callable[[DataFrame, int], None] | None
 
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return f"the {self.kind} rows" if self.kind == REJECTED else f"the {self.kind}s"
+
     def of(self, everything: DataFrame) -> DataFrame:
-        chosen = [quoted(name).alias(shown) for name, shown in self.columns]
-        return everything.where(col(KIND) == self.kind).select(*chosen)
+        chosen = [column_at(place).alias(name) for place, name in self.columns]
+        return with_numbers(everything).where(column_at(_KIND_PLACE) == self.kind).select(*chosen)
+
+    @property
+    def folders(self) -> str:
+        """What the folders of batches are called, which readers take for a column."""
+        return free_names([BATCH_ID], (name for _, name in self.columns))[0]
 
     def write(self, everything: DataFrame, batch_id: int) -> None:
         rows = self.of(everything)
         if self.path is not None:
-            rows.write.mode("overwrite").parquet(f"{self.path}/{BATCH_ID}={batch_id}")
+            rows.write.mode("overwrite").parquet(f"{self.path}/{self.folders}={batch_id}")
         if self.function is not None:
             self.function(rows, batch_id)
 
@@ -124,26 +134,24 @@ class _Batches:
 
 
 def _part(joined: "SparkJoin", kind: str, sink: Sink) -> _Part:
-    names = joined.schema.names
-    keys = joined.spec.left.key
-    columns = {
-        RESULT: [(name, name) for name in names],
-        PUNCTUATION: [*((key, key) for key in keys), *_unmarked(TIME, REASON, PATTERN)],
-        REJECTED: _unmarked(STREAM, REASON, TIME, ROW),
-    }[kind]
+    columns = _columns(joined, kind)
     if callable(sink):
         return _Part(kind, tuple(columns), None, sink)
     if not isinstance(sink, str | os.PathLike):
         raise StreamError(f"a sink is a path or a function of a DataFrame and a batch id, not {type(sink).__name__}")
-    if BATCH_ID in (shown for _, shown in columns):
-        raise ColumnError(
-            f"the column name {BATCH_ID!r} is taken by the folders of a Parquet sink; rename it, or write by a function"
-        )
     return _Part(kind, tuple(columns), os.fspath(sink).rstrip("/"), None)
 
 
-def _unmarked(*names: str) -> list[tuple[str, str]]:
-    return [(name, name.removeprefix("_")) for name in names]
+def _columns(joined: "SparkJoin", kind: str) -> list[tuple[int, str]]:
+    """Where the columns of a part are in `joined.all`, and their names."""
+    views, everything = joined.query.join.views, joined.query.join.views.schema(View.ALL).names
+    names: tuple[str, ...]
+    view, names = {
+        RESULT: (View.RESULTS, tuple(views.results.names)),
+        PUNCTUATION: (View.PUNCTUATIONS, (*views.key, *views.in_band.of_punctuations)),
+        REJECTED: (View.REJECTED, views.in_band.of_rejected),
+    }[kind]
+    return [(everything.index(name), shown) for name, shown in zip(names, views.schema(view).names, strict=True)]
 
 
 def _check(parts: list[_Part], everything: DataFrame) -> None:
@@ -151,52 +159,9 @@ def _check(parts: list[_Part], everything: DataFrame) -> None:
         raise StreamError("nothing to write: give a sink for results, punctuations or rejected")
     if not everything.isStreaming:
         raise StreamError("write_to is for streaming joins; write joined.results and the others as they are")
-    paths = [part.path for part in parts if part.path is not None]
-    if len(set(paths)) < len(paths):
-        raise StreamError(f"two sinks have the same path {paths[-1]!r}; give each its own")
 
 
 def _trigger(trigger: Trigger) -> dict[str, Any]:
     if isinstance(trigger, str):
         return {"availableNow": True} if trigger == "availableNow" else {"processingTime": trigger}
     return dict(trigger)
-
-
-# To whom a folder belongs
-
-
-def _claim(spark: SparkSession, parts: list[_Part], checkpoint: str) -> None:
-    """Make sure that the folders belong to this checkpoint; new ones do from now on."""
-    paths = [part.path for part in parts if part.path is not None]
-    if not paths:
-        return
-    own = f"{checkpoint.rstrip('/')}/{_TOKEN}"
-    token = _read(spark, own)
-    owners = {path: _read(spark, f"{path}/{_OWNER}") for path in paths}
-    for path, owner in owners.items():
-        if owner is not None and owner != token:
-            raise StreamError(
-                f"{path} holds the output of another checkpoint than {checkpoint}, and would be overwritten batch by "
-                "batch: give another path, or the checkpoint it was written with, or delete it"
-            )
-    if token is None:
-        token = uuid.uuid4().hex
-        _write(spark, own, token)
-    for path, owner in owners.items():
-        if owner is None:
-            _write(spark, f"{path}/{_OWNER}", token)
-
-
-def _read(spark: SparkSession, path: str) -> str | None:
-    files = f"{path}/part-*"
-    try:
-        row = spark.read.text([files, files]).first()  # of a single path that is not there, Spark logs a stack trace
-    except AnalysisException as error:
-        if error.getCondition() != "PATH_NOT_FOUND":
-            raise
-        return None
-    return None if row is None else str(row[0])
-
-
-def _write(spark: SparkSession, path: str, text: str) -> None:
-    spark.range(1).select(lit(text).alias("value")).coalesce(1).write.mode("overwrite").text(path)

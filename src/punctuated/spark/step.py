@@ -67,8 +67,11 @@ class JoinStep(StatefulProcessor):
         CACHE.put((self._query.identity, number), token, bucket)
 
     def _open(self, number: int, head: Head | None) -> tuple[Bucket, bool]:
+        """The bucket from the cache if it was made for this query, else from the log, which refuses another one."""
         cached = CACHE.take((self._query.identity, number), head.token) if head is not None else None
-        return (cached, True) if cached is not None else (self._log.restore(self._query, number, head), False)
+        if cached is not None and cached.purpose == self._query.purpose:
+            return cached, True
+        return self._log.restore(self._query, number, head), False
 
     def close(self) -> None:
         """Nothing to close: the cache outlives the step."""

@@ -6,7 +6,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from punctuated.errors import ColumnError
-from punctuated.spark.names import METRICS
+from punctuated.spark.names import metrics_name
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
@@ -37,4 +37,4 @@ def spark_schema(schema: pa.Schema, known: dict[str, StructField]) -> StructType
 
 def with_metrics(schema: StructType) -> StructType:
     """These columns, and beside them the one for metrics."""
-    return StructType([*schema, StructField(METRICS, StringType())])
+    return StructType([*schema, StructField(metrics_name(schema.names), StringType())])

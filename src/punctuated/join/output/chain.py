@@ -6,25 +6,13 @@ runs up to it in order of time while a batch is processed. So the next join forg
 batches, and what it holds does not depend on how the input is cut.
 """
 
+from functools import cached_property
+
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from punctuated.join.intake.reading import Reader
 from punctuated.join.intake.recast import recast
-from punctuated.join.output.views import (
-    END,
-    KIND,
-    PATTERN,
-    PROGRESS,
-    PUNCTUATION,
-    REASON,
-    REJECTED,
-    RESULT,
-    ROW,
-    STREAM,
-    TIME,
-    WATERMARK,
-)
+from punctuated.join.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern import WILDCARD, Pattern, Range
 from punctuated.model.pattern_text import parse_punctuation
@@ -34,45 +22,42 @@ from punctuated.model.times import to_microseconds
 _MICROSECONDS = pa.timestamp("us")
 
 
-def of_kind(table: pa.Table, kind: str) -> pa.Table:
-    """The rows of one kind of a view that has several."""
-    return table.filter(pc.equal(table[KIND], kind))
-
-
-def is_end(table: pa.Table) -> bool:
-    """Whether the table says that all streams of the join have ended."""
-    return bool(pc.any(pc.equal(table[KIND], END), min_count=0).as_py())
-
-
 class ChainReader(Reader):
     """Reads the view `chain` of another join."""
 
+    @cached_property
+    def in_band(self) -> InBand:
+        """The columns beside those of the other join's results, behind which the stream has their time."""
+        return InBand.beside(self.stream.columns[:-1])
+
     def read(self, table: pa.Table, corrupt: list[tuple[int, str]] | None = None) -> StreamBatch:
         """Results as tuples; punctuations as announced ones; the watermark in band, since it moves the stream on."""
-        rows = recast(of_kind(table, RESULT).select(list(self.stream.columns)), self.cast_schema)
-        endings, ranges = self._endings(of_kind(table, PUNCTUATION))
-        reached = [self._progress(each) for each in of_kind(table, PROGRESS)[WATERMARK].to_pylist()]
-        over = to_microseconds(of_kind(table, END)[TIME], TIME).tolist()
+        ours = self.in_band
+        rows = recast(ours.of_kind(table, RESULT).select(list(self.stream.columns)), self.cast_schema)
+        endings, ranges = self._endings(ours.of_kind(table, PUNCTUATION))
+        reached = [self._progress(each) for each in ours.of_kind(table, PROGRESS)[ours.watermark].to_pylist()]
+        over = to_microseconds(ours.of_kind(table, END)[ours.time], ours.time).tolist()
         ends = [Punctuation(ts, (WILDCARD,) * len(self.stream.columns), in_band=False) for ts in over]
         return StreamBatch(rows, endings, (*ranges, *reached, *ends))
 
     def passed_on(self, table: pa.Table) -> list[tuple[str, str, int | None, str]]:
         """What the other join has rejected: stream, reason, time in microseconds, row."""
-        rejected = of_kind(table, REJECTED)
-        times = rejected[TIME].cast(pa.int64() if pa.types.is_integer(rejected[TIME].type) else _MICROSECONDS)
-        columns = [rejected[STREAM], rejected[REASON], times.cast(pa.int64()), rejected[ROW]]
+        stream, reason, times, row = self.in_band.of_kind(table, REJECTED).select(self.in_band.of_rejected).columns
+        times = times.cast(pa.int64() if pa.types.is_integer(times.type) else _MICROSECONDS)
+        columns = [stream, reason, times.cast(pa.int64()), row]
         return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
     def _endings(self, told: pa.Table) -> tuple[tuple[EndedKeys, ...], list[Punctuation]]:
         if not len(told) or not self.stream.punctuated:  # the other join may be on another key
             return (), []
         names = list(self.stream.key)
-        times = to_microseconds(told[TIME], TIME)
+        times = to_microseconds(told[self.in_band.time], self.in_band.time)
         is_range = told[self.stream.key[0]].is_null().to_numpy()
         single = told.filter(pa.array(~is_range))
         keys = recast(single.select(names), pa.schema(list(zip(names, self.types, strict=True))))
         endings = (EndedKeys(keys, pa.chunked_array([pa.array(times[~is_range])]), in_band=False),) if len(keys) else ()
-        over = zip(times[is_range].tolist(), told[PATTERN].filter(pa.array(is_range)).to_pylist(), strict=True)
+        texts = told[self.in_band.pattern].filter(pa.array(is_range)).to_pylist()
+        over = zip(times[is_range].tolist(), texts, strict=True)
         return endings, [Punctuation(ts, self._whole(text), in_band=False) for ts, text in over]
 
     def _whole(self, text: str) -> tuple[Pattern, ...]:
@@ -84,4 +69,5 @@ class ChainReader(Reader):
     def _progress(self, watermark: int) -> Punctuation:
         """No result to come is earlier."""
         bound = Range(None, watermark, high_closed=False)
-        return Punctuation(watermark, tuple(bound if name == TIME else WILDCARD for name in self.stream.columns))
+        patterns = (bound if name == self.stream.time else WILDCARD for name in self.stream.columns)
+        return Punctuation(watermark, tuple(patterns))

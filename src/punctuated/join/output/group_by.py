@@ -45,7 +45,7 @@ class GroupBy:
         self._finishes = set(key) <= set(by)
         self._ordered = any(each.is_ordered for each in aggregates.values())
         self._groups = pa.schema([schema.field(name) for name in by]).empty_table()
-        self._estimates = GroupEstimates(aggregates) if sheds else None
+        self._estimates = GroupEstimates(aggregates, by) if sheds else None
         self._values = self._estimates or Aggregates(schema, aggregates)
         self._nothing = self._finish(np.zeros(0, np.bool_))
 

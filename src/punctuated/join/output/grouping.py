@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from punctuated.errors import AggregateError
-from punctuated.join.shedding.estimates import PAIR_SCHEMA
-from punctuated.model.aggregate import Aggregate, error_name
+from punctuated.model.aggregate import Aggregate
 
 
 @dataclass(frozen=True)
@@ -55,21 +54,14 @@ def check_grouping(
         if each.column is not None:
             _check_aggregate(each, schema.field(each.column).type)
         if sheds:
-            _check_estimate(name, each, [*by, *aggregates])
-    clash = set(schema.names) & set(PAIR_SCHEMA.names) if sheds else None
-    if clash:
-        raise AggregateError(f"a join that sheds needs the name {min(clash)!r} for itself; rename the column")
+            _check_estimate(each)
 
 
-def _check_estimate(name: str, aggregate: Aggregate, taken: Sequence[str]) -> None:
+def _check_estimate(aggregate: Aggregate) -> None:
     if not aggregate.is_estimable:
         raise AggregateError(
             f"{aggregate.function}({aggregate.column!r}) cannot be estimated, and the join sheds tuples: "
             "use pt.count, pt.sum or pt.mean, or join without shed="
-        )
-    if error_name(name) in taken:
-        raise AggregateError(
-            f"the standard error of {name!r} has the name {error_name(name)!r}, which is taken; rename the other column"
         )
 
 

@@ -1,35 +1,34 @@
 """What leaves a join: its views, the columns of each, and the tables that a batch brings of it.
 
 results        key, left columns, right columns
-punctuations   key, ts, reason, pattern: values that are over in the output
+punctuations   key, ts, reason, pattern: values that are over in the output (ts_ and so on beside a key of that name)
 rejected       stream, reason, ts, row: tuples that did not take part
 groups         of the results, each once (see `group_by`)
-all            everything in band: `_kind` says what a row is, other kinds' columns are null
+all            everything in band: `_kind` says what a row is, other kinds' columns are null (see `in_band`)
 chain          all, and what another join needs to go on: the output watermark, and the end
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
 from punctuated.join.output.latest_results import LatestResults
 from punctuated.join.output.widen import widen
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.algorithm import Propagation
+from punctuated.model.free_names import free_names
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import from_known_microseconds, from_microseconds
 
 Ints = npt.NDArray[np.int64]
 
-KIND, TIME, WATERMARK = "_kind", "_ts", "_watermark"
-STREAM, REASON, PATTERN, ROW = "_stream", "_reason", "_pattern", "_row"
-RESULT, PUNCTUATION, REJECTED, PROGRESS, END = "result", "punctuation", "rejected", "watermark", "end"  # kinds
-IN_BAND = (KIND, TIME, STREAM, REASON, PATTERN, ROW, WATERMARK)  # columns beside those of the results
 REJECTED_SCHEMA = pa.schema(
     [("stream", pa.string()), ("reason", pa.string()), ("ts", pa.int64()), ("row", pa.string())]
 )
@@ -55,7 +54,8 @@ class View(StrEnum):
 def punctuation_schema(names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Schema:
     """Key columns (null for ranges), the time in microseconds, the reason, and the pattern as text."""
     keys = [pa.field(name, dtype) for name, dtype in zip(names, types, strict=True)]
-    return pa.schema([*keys, ("ts", pa.int64()), ("reason", pa.string()), ("pattern", pa.string())])
+    told = zip(free_names(("ts", "reason", "pattern"), names), (pa.int64(), pa.string(), pa.string()), strict=True)
+    return pa.schema([*keys, *told])
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,11 @@ class Views:
     results: pa.Schema
     key: tuple[str, ...]
     time_type: pa.DataType  # in which times come out
+
+    @cached_property
+    def in_band(self) -> InBand:
+        """Names of columns beside those of the results."""
+        return InBand.beside(self.results.names)
 
     def schema(self, view: View) -> pa.Schema:
         """The columns of a view; those of groups depend on the grouping."""
@@ -76,12 +81,13 @@ class Views:
             return self._in_own_time(punctuation_schema(self.key, types), len(self.key))
         if view is View.REJECTED:
             return self._in_own_time(REJECTED_SCHEMA, REJECTED_SCHEMA.get_field_index("ts"))
-        texts = [(name, pa.string()) for name in (STREAM, REASON, PATTERN, ROW)]
-        progress = [(WATERMARK, pa.int64())] if view is View.CHAIN else []
-        return pa.schema([(KIND, pa.string()), (TIME, self.time_type), *self.results, *texts, *progress])
+        ours = self.in_band
+        texts = [(name, pa.string()) for name in (ours.stream, ours.reason, ours.pattern, ours.row)]
+        progress = [(ours.watermark, pa.int64())] if view is View.CHAIN else []
+        return pa.schema([(ours.kind, pa.string()), (ours.time, self.time_type), *self.results, *texts, *progress])
 
     def _in_own_time(self, schema: pa.Schema, place: int) -> pa.Schema:
-        return schema.set(place, pa.field("ts", self.time_type))
+        return schema.set(place, schema.field(place).with_type(self.time_type))
 
     def tables(
         self, view: View, batch: BatchResult, speaks_for_all: bool = True, latest: LatestResults | None = None
@@ -97,12 +103,12 @@ class Views:
             return [self._timed(table, len(self.key)) for table in batch.punctuations]
         if view is View.REJECTED:
             return [self._timed(table, 2) for table in batch.rejected]
-        chained = view is View.CHAIN
+        chained, ours = view is View.CHAIN, self.in_band
         punctuations = self._after_results(batch, latest) if chained else batch.punctuations
         return [
             *(self._result(table, ts) for table, ts in zip(batch.results, batch.result_ts, strict=True)),
-            *(self._labelled(PUNCTUATION, each, [*self.key, TIME, REASON, PATTERN]) for each in punctuations),
-            *(self._labelled(REJECTED, each, [STREAM, REASON, TIME, ROW]) for each in batch.rejected),
+            *(self._labelled(PUNCTUATION, each, [*self.key, *ours.of_punctuations]) for each in punctuations),
+            *(self._labelled(REJECTED, each, ours.of_rejected) for each in batch.rejected),
             *(self._progress(batch) if chained and speaks_for_all else ()),
         ]
 
@@ -113,18 +119,17 @@ class Views:
         return pa.concat_tables([schema.empty_table(), *parts])
 
     def _timed(self, table: pa.Table, place: int) -> pa.Table:
-        return table.set_column(place, "ts", from_known_microseconds(table.column(place), self.time_type))
+        """With the times in this column in their own type."""
+        times = from_known_microseconds(table.column(place), self.time_type)
+        return table.set_column(place, table.schema.names[place], times)
 
     def _result(self, table: pa.Table, ts: Ints) -> pa.Table:
         times = from_microseconds(np.maximum(ts, _EARLIEST), self.time_type)
-        return _with_kind(RESULT, table.append_column(TIME, times))
+        return self._with_kind(RESULT, table.append_column(self.in_band.time, times))
 
     def _labelled(self, kind: str, table: pa.Table, names: Sequence[str]) -> pa.Table:
         renamed = table.rename_columns(list(names))
-        place = names.index(TIME)
-        return _with_kind(
-            kind, renamed.set_column(place, TIME, from_known_microseconds(renamed.column(place), self.time_type))
-        )
+        return self._with_kind(kind, self._timed(renamed, names.index(self.in_band.time)))
 
     def _after_results(self, batch: BatchResult, latest: LatestResults | None) -> list[pa.Table]:
         """Punctuations in order of time, but none before a result of its value."""
@@ -135,7 +140,7 @@ class Views:
         moved = []
         for table in batch.punctuations:
             ts = known.not_before(table.columns[:n], np.asarray(table.column(n)), batch.horizon)
-            moved.append(table.set_column(n, "ts", pa.array(ts)))
+            moved.append(table.set_column(n, table.schema.names[n], pa.array(ts)))
         return moved
 
     def _progress(self, batch: BatchResult) -> list[pa.Table]:
@@ -145,12 +150,12 @@ class Views:
         ended = batch.watermark >= FOREVER // 2
         at = from_microseconds(np.array([batch.horizon if ended else batch.watermark]), self.time_type)
         reached = pa.array([None if ended else batch.watermark], pa.int64())
-        return [_with_kind(END if ended else PROGRESS, pa.table([at, reached], names=[TIME, WATERMARK]))]
+        names = [self.in_band.time, self.in_band.watermark]
+        return [self._with_kind(END if ended else PROGRESS, pa.table([at, reached], names=names))]
 
-
-def _with_kind(kind: str, table: pa.Table) -> pa.Table:
-    kinds = pa.array([kind], pa.string()).take(pa.array(np.zeros(len(table), np.int8)))
-    return table.append_column(KIND, kinds)
+    def _with_kind(self, kind: str, table: pa.Table) -> pa.Table:
+        kinds = pa.array([kind], pa.string()).take(pa.array(np.zeros(len(table), np.int8)))
+        return table.append_column(self.in_band.kind, kinds)
 
 
 def late_groups(spec: JoinSpec, by: Sequence[str]) -> str | None:

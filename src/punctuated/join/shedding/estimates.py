@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.model.aggregate import Aggregate, error_name
+from punctuated.model.free_names import HIDDEN, free_names
 from punctuated.model.side import LEFT, RIGHT
 
 Ints = npt.NDArray[np.int64]
@@ -39,7 +40,7 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Sums = dict[str, Floats]
 
-STORED, PROBING, P, Q, UNTIL = "_stored", "_probing", "_p", "_q", "_until"
+STORED, PROBING, P, Q, UNTIL = (HIDDEN + name for name in ("stored", "probing", "p", "q", "until"))
 PAIR_SCHEMA = pa.schema(
     [
         (STORED, pa.int64()),  # ids of the two tuples, different for different tuples of either side
@@ -49,8 +50,8 @@ PAIR_SCHEMA = pa.schema(
         (UNTIL, pa.int64()),  # the stored tuple meets none that is later, in microseconds
     ]
 )
-_GROUP, _TUPLE, _SHARE = "group", "tuple", "share"
-_MERGING = {_SHARE: "min", UNTIL: "max"}  # equal for all pairs of a tuple; everything else is summed
+_GROUP, _TUPLE, _SHARE, _UNTIL = "group", "tuple", "share", "_until"  # as they are saved
+_MERGING = {_SHARE: "min", _UNTIL: "max"}  # equal for all pairs of a tuple; everything else is summed
 
 
 def pair_columns(
@@ -77,14 +78,16 @@ def pair_columns(
 class GroupEstimates:
     """Accumulators of open groups, numbered from 0: new ones come last, and when some go, the others move up."""
 
-    def __init__(self, aggregates: Mapping[str, Aggregate]) -> None:
+    def __init__(self, aggregates: Mapping[str, Aggregate], by: Sequence[str] = ()) -> None:
+        """`by` names the columns that stand beside the estimates."""
         self._aggregates = dict(aggregates)
+        self._error_names = free_names(map(error_name, aggregates), [*by, *aggregates])
         self._measures = _measures(aggregates)
         self._products = _products(aggregates)
         names = [*self._measures, *(_product(*each) for each in self._products)]
         self._sums: Sums = {name: np.zeros(0) for name in names}
         floats = [(name, pa.float64()) for name in (_SHARE, *self._measures)]
-        schema = pa.schema([(_GROUP, pa.int64()), (_TUPLE, pa.int64()), (UNTIL, pa.int64()), *floats])
+        schema = pa.schema([(_GROUP, pa.int64()), (_TUPLE, pa.int64()), (_UNTIL, pa.int64()), *floats])
         self._stored = schema.empty_table()
 
     def add(self, groups: Ints, n_groups: int, pairs: pa.Table) -> None:
@@ -100,13 +103,13 @@ class GroupEstimates:
             probing = {_GROUP: groups, _TUPLE: pairs[PROBING], _SHARE: p, **weighted}
             self._add_tuples(_by_tuple(pa.table(probing)))
         if (q < 1).any():
-            stored = {_GROUP: groups, _TUPLE: pairs[STORED], UNTIL: pairs[UNTIL], _SHARE: q, **weighted}
+            stored = {_GROUP: groups, _TUPLE: pairs[STORED], _UNTIL: pairs[UNTIL], _SHARE: q, **weighted}
             fresh = pa.table(stored, schema=self._stored.schema).filter(pa.array(q < 1))
             self._stored = _by_tuple(pa.concat_tables([self._stored, fresh]))
 
     def fold(self, watermark: int) -> None:
         """No tuple to come is earlier: what is kept of stored tuples that none can meet any more becomes a sum."""
-        self._settle(np.asarray(self._stored[UNTIL]) < watermark)
+        self._settle(np.asarray(self._stored[_UNTIL]) < watermark)
 
     def keep(self, kept: Mask) -> None:
         """Forget the other groups."""
@@ -120,12 +123,12 @@ class GroupEstimates:
         self._settle(final[self._stored_groups()])
         sums = {name: values[final] for name, values in self._sums.items()}
         columns = {}
-        for name, each in self._aggregates.items():
+        for (name, each), error_of in zip(self._aggregates.items(), self._error_names, strict=True):
             estimate, variance, known = _estimate(each, sums)
             # Unbiased means that it can fall below zero, where values of both signs cancel out.
             error = np.sqrt(np.maximum(variance, 0.0))
             columns[name] = pa.array(estimate, mask=~known)
-            columns[error_name(name)] = pa.array(error, mask=~known)
+            columns[error_of] = pa.array(error, mask=~known)
         return columns
 
     def save(self) -> dict[str, pa.Table]:

@@ -1,0 +1,50 @@
+"""What stands beside the columns of the results in the views `all` and `chain`, which hold rows of several kinds."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from punctuated.model.free_names import free_names
+
+RESULT, PUNCTUATION, REJECTED, PROGRESS, END = "result", "punctuation", "rejected", "watermark", "end"  # kinds
+
+
+class InBand(NamedTuple):
+    """The names of these columns; they give way to columns of the results.
+
+    >>> InBand.beside(["k", "_ts"]).time
+    '_ts_'
+    """
+
+    kind: str = "_kind"
+    time: str = "_ts"
+    stream: str = "_stream"
+    reason: str = "_reason"
+    pattern: str = "_pattern"
+    row: str = "_row"
+    watermark: str = "_watermark"
+
+    @staticmethod
+    def beside(results: Iterable[str]) -> "InBand":
+        """The names beside columns of these names."""
+        return InBand(*free_names(InBand(), results))
+
+    @property
+    def of_punctuations(self) -> tuple[str, ...]:
+        """What a punctuation has behind its key."""
+        return self.time, self.reason, self.pattern
+
+    @property
+    def of_rejected(self) -> tuple[str, ...]:
+        """What a rejected tuple has, in the order of `REJECTED_SCHEMA`."""
+        return self.stream, self.reason, self.time, self.row
+
+    def of_kind(self, table: pa.Table, kind: str) -> pa.Table:
+        """The rows of one kind."""
+        return table.filter(pc.equal(table[self.kind], kind))
+
+    def is_end(self, table: pa.Table) -> bool:
+        """Whether the table says that all streams of the join have ended."""
+        return bool(pc.any(pc.equal(table[self.kind], END), min_count=0).as_py())

@@ -1,0 +1,105 @@
+"""Folders of Parquet sinks: that none lies in another, and to which checkpoint each belongs.
+
+Batch ids start anew with a new checkpoint, so a folder belongs to the checkpoint that it was first written with. It
+says so in a file of its own, written before the first batch: a folder that holds files and says nothing is another's.
+"""
+
+import os
+import posixpath
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import lit
+
+from punctuated.errors import StreamError
+
+_OWNER = "_punctuated"  # a leading underscore hides it from those who read the folder
+_TOKEN = "punctuated_sinks"  # beside Spark's own files in the checkpoint
+_URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(//(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
+_SAME_STORE = {"s3": "s3a", "s3n": "s3a"}  # names of one store
+
+
+def place_of(path: str) -> tuple[str, ...]:
+    """Where a path leads, part by part: local ones as the file system sees them, others by their text.
+
+    >>> place_of("S3://bucket/a//b/../c/") == place_of("s3a://bucket/a/c")
+    True
+    >>> place_of("file:///x/y") == place_of("file:/x/./y/") == place_of("/x/y")
+    True
+    """
+    found = _URI.fullmatch(path)
+    if found is None or found["scheme"].lower() == "file":
+        local = path if found is None else found["path"]
+        return ("file", *os.path.realpath(local).strip("/").split("/"))
+    scheme = found["scheme"].lower()
+    whole = posixpath.normpath("/" + found["path"]).strip("/")
+    return (f"{_SAME_STORE.get(scheme, scheme)}://{(found['authority'] or '').lower()}", *whole.split("/"))
+
+
+def check_apart(folders: Mapping[str, str]) -> None:
+    """Raise if two of these folders, by what they are for, are one, or one lies in another."""
+    places = {name: place_of(path) for name, path in folders.items()}
+    for one, two in combinations(folders, 2):
+        if places[one] == places[two]:
+            raise StreamError(f"{one} and {two} have the same path {folders[two]!r}; give each its own")
+        for inner, outer in ((one, two), (two, one)):
+            if places[inner][: len(places[outer])] == places[outer]:
+                raise StreamError(
+                    f"the path of {inner} ({folders[inner]!r}) lies inside that of {outer} ({folders[outer]!r}), whose "
+                    "readers would meet files of both; give them folders side by side"
+                )
+
+
+def claim(spark: SparkSession, paths: Sequence[str], checkpoint: str) -> None:
+    """Make sure that the folders belong to this checkpoint; new ones do from now on."""
+    if not paths:
+        return
+    own = f"{checkpoint.rstrip('/')}/{_TOKEN}"
+    token = _read(spark, own)
+    owners = {path: _read(spark, f"{path}/{_OWNER}") for path in paths}
+    for path, owner in owners.items():
+        if owner is None and _holds_files(spark, path):
+            raise StreamError(
+                f"{path} holds files that write_to has not written, and would be mixed with them: give a folder that "
+                "is new or empty, or move these files away"
+            )
+        if owner is not None and owner != token:
+            raise StreamError(
+                f"{path} holds the output of another checkpoint than {checkpoint}, and would be overwritten batch by "
+                "batch: give another path, or the checkpoint it was written with, or delete it"
+            )
+    if token is None:
+        token = uuid.uuid4().hex
+        _write(spark, own, token)
+    for path, owner in owners.items():
+        if owner is None:
+            _write(spark, f"{path}/{_OWNER}", token)
+
+
+def _holds_files(spark: SparkSession, path: str) -> bool:
+    files = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    try:
+        return files.load([path, path]).select("path").first() is not None
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return False
+
+
+def _read(spark: SparkSession, path: str) -> str | None:
+    files = f"{path}/part-*"
+    try:
+        row = spark.read.text([files, files]).first()  # of a single path that is not there, Spark logs a stack trace
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return None
+    return None if row is None else str(row[0])
+
+
+def _write(spark: SparkSession, path: str, text: str) -> None:
+    spark.range(1).select(lit(text).alias("value")).coalesce(1).write.mode("overwrite").text(path)
