@@ -3,9 +3,11 @@
 import json
 import math
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -212,6 +214,12 @@ def test_whatever_was_measured_comes_back_equal(found: cost.Weights, by_range: c
     weights = replace(found, by_range=by_range)
     with TemporaryDirectory() as folder:
         assert cost.load_weights(cost.save_weights(weights, f"{folder}/weights.json")) == weights
+
+
+def test_numbers_of_any_kind_come_back_equal(tmp_path: Path) -> None:
+    odd = cost.Weight(P=np.float32(0.1), I=Fraction(1, 3), search=np.int64(2), update=True, match=np.float64(0))  # type: ignore[arg-type]
+    weights = replace(weights_of(odd, loop=np.float32(0.2)), value_index=cost.ValueIndexWeight(1, np.int8(2), 0))  # type: ignore[arg-type]
+    assert cost.load_weights(cost.save_weights(weights, tmp_path / "weights.json")) == weights
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
+from patience import LONGEST_S
 from punctuated.api.metrics import Exporter, JoinMetrics, JsonLines, Lines, Log, Prometheus, history, joins_in, listen
 from punctuated.api.metrics import of as metrics_of
 from punctuated.experiments.file_stream import write_files
@@ -110,7 +111,7 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def wait_for(done: Callable[[], bool]) -> None:
     """Events come a moment later than the end of a query."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + LONGEST_S
     while not done():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -86,7 +86,7 @@ def test_available_now_reads_all_rows_in_micro_batches(session: SparkSession, tm
         .load()
     )
     writer = stream.writeStream.foreachBatch(batches).option("checkpointLocation", str(tmp_path))
-    writer.trigger(availableNow=True).start().awaitTermination(60)
+    writer.trigger(availableNow=True).start().awaitTermination()
     assert [pc.count(table["key"]).as_py() for table in batches.tables.values()] == [1000, 1000, 500]
     assert batches.all().equals(generate("punct-asc-10-40", 2500, punctuations="rows"))
 
