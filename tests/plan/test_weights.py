@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.errors import CostError
+from punctuated import private_folder
+from punctuated.errors import CacheWarning, CostError
 from punctuated.plan import cost
 from punctuated.plan.cost.machine import REFERENCE_WEIGHTS, machine_weights
+from test_private_folder import without_home
 
 OURS = cost.Weights(
     N=cost.Weight(P=1e-7, I=2e-7),
@@ -243,6 +245,26 @@ def test_a_malformed_addition_is_named(more: dict[str, object], words: str, sett
 
 
 # Where weights come from
+
+
+def test_weights_that_others_could_have_put_there_are_not_used(
+    settings_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private_folder, "_done_without", set())
+    path = cost.save_weights(OURS)
+    path.parent.chmod(0o777)
+    with pytest.warns(CacheWarning, match="weights of this machine, if there are any, are not used: .* by others"):
+        assert cost.calibrated_weights() is None
+    assert cost.load_weights(path) == OURS  # who names a file means it
+    with pytest.raises(CostError, match="can be written by others"):
+        cost.save_weights(OURS)
+
+
+def test_without_a_home_there_are_no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_home(monkeypatch)
+    assert cost.calibrated_weights() is None
+    with pytest.raises(CostError, match="no home folder; set XDG_CONFIG_HOME, or give a path"):
+        cost.save_weights(OURS)
 
 
 def test_machine_weights_are_the_saved_ones_or_else_the_reference(settings_folder: Path) -> None:
