@@ -274,6 +274,10 @@ def test_the_joins_of_a_query_are_told_apart() -> None:
     assert last is not None and first is not None
     assert (last.total.results, first.total.results, first.join) == (5, 2, "A B")
     assert metrics_of(both, join="C D") is None
+    odd = progress(0) | {"observedMetrics": {"punctuated  A B ": {"buckets": [bucket(0, results=3)]}}}
+    assert joins_in(odd) == [" A B "]  # names are as they were given, spaces included
+    spaced = metrics_of(odd)
+    assert spaced is not None and spaced.total.results == 3
     only = metrics_of(progress(0, punctuated__A__B=[bucket(0, results=2)]))
     assert only == first
     out = io.StringIO()
