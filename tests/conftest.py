@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from patience import run_patiently
 from punctuated.experiments.local_spark import SETTINGS
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ SPARK = SETTINGS | {
     ),
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
 }
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A test on Spark gets another chance if nothing was wrong but the machine too busy."""
+    return run_patiently(item, nextitem) if "spark" in item.keywords else None
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -146,6 +146,12 @@ def test_generate_auctions_refuses_options_that_would_be_ignored(tmp_path: Path)
     assert "--gap" in outcome.stderr
 
 
+def test_generate_auctions_needs_the_name_of_a_file() -> None:
+    outcome = punctuated("generate", "auctions", "--n", "1", "--out", "/")
+    assert outcome.exit_code == 2
+    assert outcome.stderr.startswith("error: --out / is a folder: give the name of a file")
+
+
 def test_a_file_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(streams, "generate", lambda name, **options: pa.table({"key": [1]}), raising=False)
     (tmp_path / "file").touch()
@@ -214,7 +220,10 @@ def test_a_claim_that_fails_is_said_to(tmp_path: Path) -> None:
     ("command", "remedy"),
     [
         (["run", "unknown"], "kept, broken, formulas, or all"),
-        (["run", "kept", "--scale", "0"], "above 0"),
+        *(
+            (["run", "kept", "--scale", each], f"--scale {each}: give a number above 0")
+            for each in ("nan", "inf", "0.0", "-1.0")
+        ),
         (["plot", "kept"], "experiment run kept"),
         (["plot", "all"], "experiment run all"),
         (["plot", "kept", "--engine", "spark"], "--engine spark"),

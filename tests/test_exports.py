@@ -22,6 +22,7 @@ METRICS = [
 PUBLIC = [
     "AggregateError",
     "AlgorithmError",
+    "CacheWarning",
     "ColumnError",
     "CostError",
     "Grouped",

@@ -21,6 +21,7 @@ from punctuated.bind.sources import clustered, endings, rows_with, unique, when
 from punctuated.errors import (
     AggregateError,
     AlgorithmError,
+    CacheWarning,
     ColumnError,
     CostError,
     LateGroupsWarning,
@@ -50,6 +51,7 @@ except PackageNotFoundError:  # run from a source tree that is not installed
 __all__ = [
     "AggregateError",
     "AlgorithmError",
+    "CacheWarning",
     "ColumnError",
     "CostError",
     "Grouped",

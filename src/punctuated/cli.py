@@ -174,6 +174,8 @@ def _write_parquet(table: "pa.Table", path: Path) -> None:
 
 
 def _beside(path: Path, suffix: str) -> Path:
+    if not path.name:
+        raise PunctuatedError(f"--out {path} is a folder: give the name of a file, such as {path / 'streams.parquet'}")
     return path.with_name(f"{path.stem}_{suffix}.parquet")
 
 

@@ -16,6 +16,8 @@ from punctuated.cli_errors import files_of, plot_extra
 from punctuated.cli_output import AsJson, print_json, progress_bar
 from punctuated.errors import PunctuatedError
 
+_LARGEST_SCALE = 1_000
+
 if TYPE_CHECKING:
     from punctuated.experiments import Experiment
     from punctuated.experiments.engine import Engine
@@ -64,8 +66,8 @@ def run_experiments(
 
     Exit code 1 if a claim does not hold.
     """
-    if scale <= 0:
-        raise PunctuatedError(f"--scale {scale} leaves no input: give a number above 0")
+    if not 0 < scale <= _LARGEST_SCALE:
+        raise PunctuatedError(f"--scale {scale}: give a number above 0 and up to {_LARGEST_SCALE:,}")
     chosen, left_out = _chosen(name, engine)
     if left_out and not as_json:
         typer.echo(f"left out, for they do not run on {engine}: {', '.join(left_out)}", err=True)

@@ -66,3 +66,7 @@ class UnboundedStateWarning(UserWarning):
 
 class LateGroupsWarning(UserWarning):
     """Groups that nothing can finish before the end of the streams."""
+
+
+class CacheWarning(UserWarning):
+    """A folder of caches or settings cannot be used; everything works without it, but slower or with other defaults."""

@@ -46,6 +46,18 @@ def raises(part: str) -> "pytest.RaisesExc[pt.PunctuatedError]":
         ({"max_ahead": -1}, "max_ahead cannot be negative"),
         ({"on_violation": "ignore"}, "use 'reject', 'fail' or 'accept'"),
         ({"order": "nth"}, "no column 'nth'"),
+        ({"key": 5}, "key=5: give the name of a column, or a list of names"),
+        ({"key": ["k", None]}, r"key=\['k', None\]: give the name of a column"),
+        ({"key": {"k": 1}.values()}, "give the name of a column"),
+        ({"time": 5}, "time=5: give the name of a column as text"),
+        ({"order": ["v"]}, r"order=\['v'\]: give the name of a column as text"),
+        ({"name": 7}, "name=7: give the name of the stream as text"),
+        ({"window": 1.5}, "1.5 is not a duration"),
+        ({"window": True}, "True is not a duration"),
+        ({"window": 2**64}, "longer than"),
+        ({"lateness": None}, "None is not a duration"),
+        ({"max_ahead": "far"}, "cannot read the duration"),
+        ({"on_violation": ["reject"]}, "use 'reject', 'fail' or 'accept'"),
     ],
 )
 def test_a_stream_says_what_to_change(options: dict[str, object], message: str) -> None:
@@ -62,6 +74,21 @@ def test_windows_say_what_to_change() -> None:
         pt.between("-5 min", "5 min")
     with raises("per='key'"):
         pt.rows(3, per="item")
+    with raises("must be an integer"):
+        pt.rows("3")  # type: ignore[arg-type]
+    with raises("more than"):
+        pt.rows(2**64)
+
+
+def test_sources_say_what_to_change() -> None:
+    with raises("when=5: give the name of a column as text"):
+        pt.when(5)  # type: ignore[arg-type]
+    with raises("rows_with=None: give the name of a column as text"):
+        pt.rows_with(None)  # type: ignore[arg-type]
+    with raises("key=5: give the name of a column, or a list of names"):
+        pt.endings(LEFT, key=5, time="ts")  # type: ignore[arg-type]
+    with raises("time=None: give the name of a column as text"):
+        pt.endings(LEFT, key="k", time=None)  # type: ignore[arg-type]
 
 
 def test_null_times_are_refused() -> None:
@@ -76,7 +103,7 @@ def test_times_in_another_unit_are_noticed() -> None:
 
 def test_something_else_than_a_table_is_refused() -> None:
     with raises("needs a pyarrow.Table"):
-        pt.stream({"k": [1]}, key="k", time="k")
+        pt.stream({"k": [1]}, key="k", time="k")  # type: ignore[dict-item]
     with raises("differ in their columns"):
         pt.stream([LEFT, RIGHT], key="k", time="ts")
     with raises(r"made by pt\.stream"):
@@ -105,13 +132,31 @@ def test_a_malformed_pattern_names_row_and_position(text: str, message: str) -> 
         ({"algorithm": "hash"}, "unknown algorithm 'hash'; known: auto, pwjoin, wjoin, pjoin, shj"),
         ({"how": "cross"}, "unknown join type how='cross'; known: inner, left, right, full, semi, anti"),
         ({"algorithm": "wjoin", "propagation": "early"}, "has no propagation rule 'early'"),
-        ({"purge_threshold": 0}, "give 1"),
-        ({"max_punctuations": 0}, "give 1 or more"),
+        ({"purge_threshold": 0}, "give a whole number of 1 or more"),
+        ({"max_punctuations": 0}, "give a whole number of 1 or more"),
         ({"where": pt.left("w") > 1}, "A has no column 'w'"),
         ({"where": pt.left("v") > pt.right("at")}, "cannot evaluate"),
         ({"where": pt.left("ts") + 1}, "not true or false"),
         ({"where": "v > 1"}, r"pt\.left"),
         ({"sample_every": 0}, "longer than nothing"),
+        ({"algorithm": None}, "algorithm=None: give its name as text"),
+        ({"algorithm": ["N", "N"]}, "give its name as text"),
+        ({"algorithm": "pjoin", "propagation": ["none"]}, "give the name of a rule as text"),
+        ({"how": None}, "unknown join type how=None"),
+        ({"purge_threshold": "3"}, "purge_threshold='3': give a whole number of 1 or more"),
+        ({"purge_threshold": 1.0}, "purge_threshold=1.0: give a whole number"),
+        ({"max_punctuations": True}, "max_punctuations=True: give a whole number"),
+        ({"max_punctuations": 2**70}, "give a whole number"),
+        ({"node_size": 1 << 30}, "node_size=1073741824: give a whole number from 2 to 65,536"),
+        ({"bucket_size": None}, "bucket_size=None: give a whole number from 1 to 65,536"),
+        ({"bucket_memory": 1.5}, "bucket_memory=1.5: give bytes, or a text"),
+        ({"select": 5}, "select=5: give the name of a column, or a list"),
+        ({"select": [5]}, "give the name of a column, or a list"),
+        ({"shed": 5}, r"give pt\.shed"),
+        ({"where": ~pt.left("k")}, "cannot evaluate ~left.k"),
+        ({"where": pt.left("ts") > object()}, "cannot evaluate"),
+        ({"where": pt.left("ts") > 2**70}, "cannot evaluate"),
+        ({"where": -pt.left("v") > 1}, r"cannot evaluate \(0 - left.v\)"),
     ],
 )
 def test_a_join_says_what_to_change(options: dict[str, Any], message: str) -> None:
@@ -136,6 +181,14 @@ def test_a_predicate_has_no_truth_value_of_its_own() -> None:
         bool(pt.left("a") > pt.right("b"))
 
 
+def test_bands_say_what_to_change() -> None:
+    for column, low, high in ((5, 0, 1), (("a", "b", "c"), 0, 1), ((), 0, 1), ("a", None, 1), ("a", "1 s", 1)):
+        with raises("band"):
+            pt.band(column, low, high)  # type: ignore[arg-type]
+    with raises("left=5: give the name of a column"):
+        pt.left(5)  # type: ignore[arg-type]
+
+
 def test_groups_say_what_to_change() -> None:
     joined = pt.join(left(punctuations=pt.unique()), right())
     with raises("no column 'seller'"):
@@ -148,6 +201,14 @@ def test_groups_say_what_to_change() -> None:
         joined.group_by().agg(n=pt.count())
     with raises("at least one aggregate"):
         joined.group_by("k").agg()
+    with raises("names a column twice"):
+        joined.group_by("k", "k").agg(n=pt.count())
+    with raises(r"n='count' is not an aggregate; use pt\.count"):
+        joined.group_by("k").agg(n="count")  # type: ignore[arg-type]
+    with raises("group_by=5: give the name of a column"):
+        joined.group_by(5).agg(n=pt.count())  # type: ignore[arg-type]
+    with raises("no column 5"):
+        joined.group_by("k").agg(n=pt.sum(5))  # type: ignore[arg-type]
     with raises("another one"):
         joined.group_by("k").agg(k=pt.count())
     nested = LEFT.append_column("s", pa.array([{"x": 1}, None]))

@@ -145,8 +145,12 @@ def made(**options: Any) -> Any:
         ({"where": pt.band("v", 1, 2), "algorithm": "HT"}, pt.AlgorithmError, "without a key use T, B or N"),
         ({"where": pt.left("v") * pt.right("v") > 1, "algorithm": "TT"}, pt.AlgorithmError, "use N"),
         ({"where": pt.band("v", 1, 2), "algorithm": "pwjoin"}, pt.AlgorithmError, "needs a key"),
-        ({"where": pt.band("v", 1, 2), "node_size": 1}, pt.AlgorithmError, "2 entries or more"),
-        ({"where": pt.band("v", 1, 2), "bucket_size": 0}, pt.AlgorithmError, "1 tuple or more"),
+        ({"where": pt.band("v", 1, 2), "node_size": 1}, pt.AlgorithmError, "node_size=1: give a whole number from 2"),
+        (
+            {"where": pt.band("v", 1, 2), "bucket_size": 0},
+            pt.AlgorithmError,
+            "bucket_size=0: give a whole number from 1",
+        ),
     ],
 )
 def test_bad_input(options: dict[str, Any], error: type[Exception], says: str) -> None:

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 import punctuated as pt
+from punctuated import private_folder
 from punctuated.bind import warm_up
 
 
 @pytest.fixture
 def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A host on which nobody has been; the machine code itself is where it always is."""
-    monkeypatch.setattr(warm_up, "CACHE_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr(warm_up, "code_folder", lambda: tmp_path)
     warm_up.compile_once.cache_clear()
     return tmp_path
 
@@ -26,3 +27,19 @@ def test_a_host_is_warm_for_joins_with_and_without_structures(cold: Path, monkey
     monkeypatch.setattr(warm_up, "load_kernels", refuse)
     warm_up.compile_once.cache_clear()  # as another process
     pt.warm_up()
+
+
+def test_where_nothing_can_be_kept_each_process_compiles_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_up, "load_kernels", lambda paired: pytest.fail("compiled for nobody"))
+    monkeypatch.setattr(private_folder, "_done_without", set())
+    for folder in (None, tmp_path / "nowhere"):  # as a folder that cannot be written, which root always can
+        monkeypatch.setattr(warm_up, "code_folder", lambda folder=folder: folder)
+        warm_up.compile_once.cache_clear()
+        if folder is None:
+            pt.warm_up()
+        else:
+            with pytest.warns(pt.CacheWarning, match="cannot be kept for other processes"):
+                pt.warm_up()
+    warm_up.compile_once.cache_clear()

@@ -15,6 +15,7 @@ from typing import Self
 
 import pyspark
 
+from patience import LONGEST_S
 from spark.processes import free_port, kill, kill_session, listens, members_with
 
 HOST = "127.0.0.1"
@@ -101,7 +102,7 @@ class Cluster:
 
     def _await_master(self) -> None:
         assert self.master is not None
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + LONGEST_S
         while not listens(self.port):
             if self.master.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the master does not start:\n{(self.folder / 'cluster.log').read_text()[-3000:]}")

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from patience import LONGEST_S
 from punctuated.cli import app
 from punctuated.errors import PunctuatedError
 from punctuated.experiments import demo, demo_tables, local_spark
@@ -43,7 +44,7 @@ def test_on_spark_it_tells_the_same_as_on_tables(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from punctuated.cli import app; app()", "demo", "--json", *SMALL]
     environment = os.environ | {"SPARK_HOME": "/nonexistent"}  # of another installation: not ours
     outcome = subprocess.run(
-        [*command, "--out", tmp_path], capture_output=True, text=True, timeout=300, check=False, env=environment
+        [*command, "--out", tmp_path], capture_output=True, text=True, timeout=LONGEST_S, check=False, env=environment
     )
     log = tmp_path / "spark.log"
     assert outcome.returncode == 0, outcome.stderr + (log.read_text() if log.exists() else "")

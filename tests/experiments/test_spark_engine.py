@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import punctuated as pt
+from patience import LONGEST_S
 from punctuated.cli import app
 from punctuated.errors import PunctuatedError
 from punctuated.experiments import EXPERIMENTS
@@ -158,7 +159,7 @@ def test_experiments_over_tables_do_not_import_pyspark() -> None:
         "EXPERIMENTS['fig08_memory'].run(scale=0.01)\n"
         "assert 'pyspark' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=LONGEST_S)
 
 
 def test_alike_gives_both_streams_the_same() -> None:

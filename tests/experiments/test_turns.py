@@ -1,5 +1,6 @@
 from threading import Thread
 
+from patience import LONGEST_S
 from punctuated.experiments.turns import Turns
 
 
@@ -16,7 +17,7 @@ def run_together(turns: Turns, batches: dict[str, int]) -> list[str]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=LONGEST_S)
     assert not any(thread.is_alive() for thread in threads)
     return met
 
@@ -38,5 +39,5 @@ def test_who_waits_goes_on_when_it_has_left() -> None:
     waiting = Thread(target=run, args=(turns, "b", 2, met))
     waiting.start()
     turns.leave("b")  # a never comes
-    waiting.join(timeout=60)
+    waiting.join(timeout=LONGEST_S)
     assert met == ["b", "b"]

@@ -3,16 +3,20 @@
 import json
 import math
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.errors import CostError
+from punctuated import private_folder
+from punctuated.errors import CacheWarning, CostError
 from punctuated.plan import cost
 from punctuated.plan.cost.machine import REFERENCE_WEIGHTS, machine_weights
+from test_private_folder import without_home
 
 OURS = cost.Weights(
     N=cost.Weight(P=1e-7, I=2e-7),
@@ -214,6 +218,12 @@ def test_whatever_was_measured_comes_back_equal(found: cost.Weights, by_range: c
         assert cost.load_weights(cost.save_weights(weights, f"{folder}/weights.json")) == weights
 
 
+def test_numbers_of_any_kind_come_back_equal(tmp_path: Path) -> None:
+    odd = cost.Weight(P=np.float32(0.1), I=Fraction(1, 3), search=np.int64(2), update=True, match=np.float64(0))  # type: ignore[arg-type]
+    weights = replace(weights_of(odd, loop=np.float32(0.2)), value_index=cost.ValueIndexWeight(1, np.int8(2), 0))  # type: ignore[arg-type]
+    assert cost.load_weights(cost.save_weights(weights, tmp_path / "weights.json")) == weights
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -235,6 +245,26 @@ def test_a_malformed_addition_is_named(more: dict[str, object], words: str, sett
 
 
 # Where weights come from
+
+
+def test_weights_that_others_could_have_put_there_are_not_used(
+    settings_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private_folder, "_done_without", set())
+    path = cost.save_weights(OURS)
+    path.parent.chmod(0o777)
+    with pytest.warns(CacheWarning, match="weights of this machine, if there are any, are not used: .* by others"):
+        assert cost.calibrated_weights() is None
+    assert cost.load_weights(path) == OURS  # who names a file means it
+    with pytest.raises(CostError, match="can be written by others"):
+        cost.save_weights(OURS)
+
+
+def test_without_a_home_there_are_no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_home(monkeypatch)
+    assert cost.calibrated_weights() is None
+    with pytest.raises(CostError, match="no home folder; set XDG_CONFIG_HOME, or give a path"):
+        cost.save_weights(OURS)
 
 
 def test_machine_weights_are_the_saved_ones_or_else_the_reference(settings_folder: Path) -> None:

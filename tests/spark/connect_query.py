@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import punctuated as pt
+from patience import LONGEST_S
 from spark import crash_query
 
 
@@ -36,7 +37,7 @@ def run_streaming(spark: SparkSession, folder: Path) -> None:
         query = crash_query.start(frame, folder, name)
         query.awaitTermination()
         said += pt.metrics.history(query.recentProgress)
-        assert ended.get(timeout=20) == query.id
+        assert ended.get(timeout=LONGEST_S) == query.id
         keep(folder, name, spark.read.parquet(str(folder / name)).toArrow())
     spark.streams.removeListener(listener)
     for name, metrics in (("said", said), ("heard", heard)):

@@ -10,6 +10,8 @@ import socket
 import time
 from pathlib import Path
 
+from patience import LONGEST_S
+
 
 def members(session: int) -> list[int]:
     """All processes of a session that have not ended."""
@@ -36,7 +38,7 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def kill_session(session: int, within: float = 20) -> None:
+def kill_session(session: int, within: float = LONGEST_S) -> None:
     """End all processes of a session at once, and those that they were about to start."""
     deadline = time.monotonic() + within
     while (left := members(session)) and time.monotonic() < deadline:

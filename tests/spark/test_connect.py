@@ -17,6 +17,7 @@ import pyspark
 import pytest
 
 import punctuated as pt
+from patience import LONGEST_S
 from punctuated.experiments.file_stream import write_files
 from punctuated.model.side import LEFT, RIGHT, Side
 from spark import crash_query
@@ -46,7 +47,7 @@ def connect_server(folder: Path) -> Iterator[str]:
             [*submit, *given], cwd=folder, stdout=log, stderr=log, env=environment, start_new_session=True
         )
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + LONGEST_S
         while not listens(port):
             assert server.poll() is None and time.monotonic() < deadline, (folder / "server.log").read_text()[-5000:]
             time.sleep(0.1)

@@ -17,6 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
+from patience import LONGEST_S
 from punctuated.experiments.file_stream import write_files
 from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
@@ -59,7 +60,7 @@ class Program:
         """Kill the program and its JVM; the Python workers see that it is gone."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + LONGEST_S
         while members(self._process.pid) and time.monotonic() < deadline:
             time.sleep(0.05)
         kill_session(self._process.pid)

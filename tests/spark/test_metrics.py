@@ -16,6 +16,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
+from patience import LONGEST_S
 from punctuated.api.metrics import Exporter, JoinMetrics, JsonLines, Lines, Log, Prometheus, history, joins_in, listen
 from punctuated.api.metrics import of as metrics_of
 from punctuated.experiments.file_stream import write_files
@@ -110,7 +111,7 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def wait_for(done: Callable[[], bool]) -> None:
     """Events come a moment later than the end of a query."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + LONGEST_S
     while not done():
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -273,6 +274,10 @@ def test_the_joins_of_a_query_are_told_apart() -> None:
     assert last is not None and first is not None
     assert (last.total.results, first.total.results, first.join) == (5, 2, "A B")
     assert metrics_of(both, join="C D") is None
+    odd = progress(0) | {"observedMetrics": {"punctuated  A B ": {"buckets": [bucket(0, results=3)]}}}
+    assert joins_in(odd) == [" A B "]  # names are as they were given, spaces included
+    spaced = metrics_of(odd)
+    assert spaced is not None and spaced.total.results == 3
     only = metrics_of(progress(0, punctuated__A__B=[bucket(0, results=2)]))
     assert only == first
     out = io.StringIO()

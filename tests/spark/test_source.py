@@ -86,7 +86,7 @@ def test_available_now_reads_all_rows_in_micro_batches(session: SparkSession, tm
         .load()
     )
     writer = stream.writeStream.foreachBatch(batches).option("checkpointLocation", str(tmp_path))
-    writer.trigger(availableNow=True).start().awaitTermination(60)
+    writer.trigger(availableNow=True).start().awaitTermination()
     assert [pc.count(table["key"]).as_py() for table in batches.tables.values()] == [1000, 1000, 500]
     assert batches.all().equals(generate("punct-asc-10-40", 2500, punctuations="rows"))
 
@@ -302,6 +302,12 @@ def test_names_of_options_may_be_spelled_as_in_spark_or_as_in_python() -> None:
         ({"rate": "fast"}, "option rate='fast': give a positive number"),
         ({"rowsPerBatch": "0"}, "option rowsPerBatch='0'"),
         ({"partitions": "0"}, "option partitions='0'"),
+        ({"partitions": "1000000"}, "give a whole number between 1 and 10000"),
+        ({"rowsPerBatch": str(2**62)}, "give a whole number between 1 and 1000000000"),
+        ({"rows": "9" * 5000}, "give a whole number between 1 and 1000000000"),
+        ({"rate": "1e308"}, "option rate='1e308': give a positive number of tuples per second, 1000000000 at most"),
+        ({"rate": "nan"}, "option rate='nan': give a positive number"),
+        ({"gap": str(2**62)}, "option gap="),
         ({"stream": "cluster-desc-5"}, "an endless stream cannot count down"),
     ],
 )

@@ -1,5 +1,6 @@
 """What `pt.join` gives, whatever runs it: one form for tables and DataFrames."""
 
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 import pyarrow as pa
@@ -39,8 +40,8 @@ class Joined(Protocol[Table]):
     def explain(self) -> str:
         """The plan, and what to expect of it."""
 
-    def group_by(self, *columns: str) -> Grouped[Table]:
-        """Group the results; each group comes out once, when it is final."""
+    def group_by(self, *columns: str | Sequence[str]) -> Grouped[Table]:
+        """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
 
     @property
     def schema(self) -> pa.Schema:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import pyarrow as pa
 
+from punctuated.api.any_table import as_table
 from punctuated.bind.declared import DeclaredStream, check_endings, declare, declare_output
 from punctuated.bind.options import StreamOptions
 from punctuated.bind.sources import Announced, Source
@@ -19,6 +20,7 @@ from punctuated.model.window import Duration, Window
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from punctuated.api.any_table import AnyTable
     from punctuated.api.table_join import Join
     from punctuated.spark.joined import SparkJoin
 
@@ -74,13 +76,13 @@ class SparkStream(Stream):
 
 
 @overload
-def stream(data: "DataFrame | SparkJoin", **options: Unpack[StreamOptions]) -> SparkStream: ...
+def stream(  # type: ignore[overload-overlap]  # whatever else a DataFrame can be read as
+    data: "DataFrame | SparkJoin", **options: Unpack[StreamOptions]
+) -> SparkStream: ...
 
 
 @overload
-def stream(
-    data: "pa.Table | pa.RecordBatch | Iterable[pa.Table] | Join", **options: Unpack[StreamOptions]
-) -> TableStream: ...
+def stream(data: "AnyTable | Iterable[AnyTable] | Join", **options: Unpack[StreamOptions]) -> TableStream: ...
 
 
 def stream(
@@ -100,8 +102,9 @@ def stream(
     """Declare a stream: what its key and time are, how long its tuples matter, and when a key is over.
 
     Args:
-        data: A `pyarrow.Table`, or a list of them, which are then processed as batches in this order; or a Spark
-            DataFrame, streaming or not; or what `pt.join` gave, whose results and punctuations then flow on.
+        data: A `pyarrow.Table`, a pandas frame or a table of any library that speaks Arrow, or a list of them, which
+            are then processed as batches in this order; or a Spark DataFrame, streaming or not; or what `pt.join`
+            gave, whose results and punctuations then flow on.
         key: The join key: a column or several; None if `where=` of the join decides alone. A join's own key need not
             be said again.
         time: The column of event times: a timestamp, or an integer in microseconds. A join brings its own.
@@ -128,7 +131,7 @@ def stream(
         return _chained(data, key, name, window, on_violation, [option for option, value in refused.items() if value])
     tables = None if is_frame(data) else as_tables(data)
     declared = declare(
-        _schema(data),
+        _frame_schema(data) if tables is None else tables[0].schema,
         key=key,
         time=time,
         name=name,
@@ -140,8 +143,8 @@ def stream(
         order=order,
         idle_after=idle_after,
     )
-    for source in declared.endings:
-        _check_announced(declared, source, on_spark=tables is None)
+    endings = tuple(_read_announced(declared, source, on_spark=tables is None) for source in declared.endings)
+    declared = replace(declared, endings=endings)
     if tables is None:
         _refuse_collated(declared.spec.name or "?", data, declared.spec.key)
         return SparkStream(declared, data)
@@ -162,36 +165,44 @@ def is_join(data: Any) -> bool:
 
 
 def as_tables(data: Any) -> tuple[pa.Table, ...]:
-    """A table, or several of the same columns."""
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    tables = (data,) if isinstance(data, pa.Table) else tuple(data) if isinstance(data, Iterable) else ()
-    if not tables or not all(isinstance(table, pa.Table) for table in tables):
-        raise StreamError(f"a stream needs a pyarrow.Table or a list of them, not {type(data).__name__}")
+    """A table, or several of the same columns, of any library that speaks Arrow; their columns are plain."""
+    single = as_table(data)
+    if single is None and isinstance(data, Iterable):
+        found = tuple(as_table(each) for each in data)
+    else:
+        found = (single,)
+    tables = tuple(table for table in found if table is not None)
+    if not tables or len(tables) < len(found):
+        raise StreamError(
+            f"a stream needs a pyarrow.Table or another table of Arrow, a pandas frame, or a list of them, "
+            f"not {type(data).__name__}"
+        )
     for table in tables[1:]:
         if table.schema != tables[0].schema:
             raise StreamError(f"the batches of a stream differ in their columns: {tables[0].schema} and {table.schema}")
     return tables
 
 
-def _schema(data: Any) -> pa.Schema:
-    if is_frame(data):
-        from punctuated.spark.types import arrow_schema  # pyspark is imported only when a DataFrame comes
+def _frame_schema(frame: Any) -> pa.Schema:
+    from punctuated.spark.types import arrow_schema  # pyspark is imported only when a DataFrame comes
 
-        return arrow_schema(data.schema)
-    return as_tables(data)[0].schema
+    return arrow_schema(frame.schema)
 
 
-def _check_announced(declared: DeclaredStream, source: Announced, on_spark: bool) -> None:
+def _read_announced(declared: DeclaredStream, source: Announced, on_spark: bool) -> Announced:
+    """A separate stream of endings, checked; tables of any library are Arrow's from now on."""
     shown = declared.spec.name or "?"
     if is_frame(source.data) != on_spark:
         raise StreamError(f"stream {shown!r} and its endings must both be tables or both be Spark DataFrames")
-    check_endings(declared, source, _schema(source.data))
     if on_spark:
+        check_endings(declared, source, _frame_schema(source.data))
         _refuse_collated(f"endings of {shown}", source.data, source.key)
-        return
-    for table in as_tables(source.data):
+        return source
+    tables = as_tables(source.data)
+    check_endings(declared, source, tables[0].schema)
+    for table in tables:
         to_microseconds(table[source.time], source.time)
+    return replace(source, data=tables)
 
 
 def _refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
@@ -202,7 +213,7 @@ def _refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
 
 
 def _announced(source: Announced, reader: Reader) -> Iterator[EndedKeys]:
-    for table in as_tables(source.data):
+    for table in source.data:
         yield announce(table, source.key, source.time, reader.types)
 
 

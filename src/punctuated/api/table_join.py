@@ -12,6 +12,7 @@ from punctuated.api.stream import TableStream
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.join.driver import JoinDriver
 from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.grouping import grouping_columns
 from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
@@ -99,9 +100,9 @@ class Join:
         statistics = table_statistics(bound.spec, self.batches, bound.key_types)
         return explain(bound.spec, statistics, where, describe_candidates(bound.spec, bound.ranged, statistics))
 
-    def group_by(self, *columns: str) -> "TableGrouping":
-        """Group the results; each group comes out once, when it is final."""
-        return TableGrouping(self, columns)
+    def group_by(self, *columns: str | Sequence[str]) -> "TableGrouping":
+        """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
+        return TableGrouping(self, grouping_columns(columns))
 
     def chain_source(self) -> None:
         """Nothing but this object is needed to go on with its results."""

@@ -10,12 +10,13 @@ import pyarrow as pa
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
 from punctuated.bind.options import JoinOptions
-from punctuated.errors import ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
+from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
 from punctuated.join.intake.keys import common_key_type
 from punctuated.join.output.where import WherePredicate
 from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.join.tactics.served_predicate import check_structures
 from punctuated.model.algorithm import choose_algorithm, pair
+from punctuated.model.given import LARGEST, column_names, whole_number
 from punctuated.model.predicate import Expression
 from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, RIGHT, Side
@@ -32,6 +33,7 @@ from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.bounds import is_unbounded
 from punctuated.plan.optimizer import structure_chooser
 
+_LARGEST_NODE = 1 << 16  # entries of a node of a tree or of a hash bucket
 _DEFAULT_NAMES = ("left", "right")
 
 
@@ -60,14 +62,18 @@ def _spec(streams: tuple[StreamSpec, ...], options: JoinOptions) -> JoinSpec:
         streams,
         how=parse_join_type(options.get("how", "inner")),
         algorithm=choose_algorithm(options.get("algorithm", "auto"), options.get("propagation")),
-        purge_threshold=options.get("purge_threshold", 1),
-        max_punctuations=options.get("max_punctuations", DEFAULT_MAX_PUNCTUATIONS),
+        purge_threshold=_count(options.get("purge_threshold", 1), "purge_threshold"),
+        max_punctuations=_count(options.get("max_punctuations", DEFAULT_MAX_PUNCTUATIONS), "max_punctuations"),
         bucket_bytes=None if memory is None else parse_size(memory, "bucket_memory"),
-        selected=None if select is None else _column_names(select),
+        selected=None if select is None else _selected(select),
         shed=_checked_shed(options.get("shed")),
-        node_size=options.get("node_size", DEFAULT_NODE_SIZE),
-        bucket_size=options.get("bucket_size", DEFAULT_BUCKET_SIZE),
+        node_size=_count(options.get("node_size", DEFAULT_NODE_SIZE), "node_size", least=2, most=_LARGEST_NODE),
+        bucket_size=_count(options.get("bucket_size", DEFAULT_BUCKET_SIZE), "bucket_size", most=_LARGEST_NODE),
     )
+
+
+def _count(given: int, name: str, least: int = 1, most: int = LARGEST) -> int:
+    return whole_number(given, name, AlgorithmError, least=least, most=most)
 
 
 def _named(streams: Sequence[DeclaredStream]) -> tuple[DeclaredStream, DeclaredStream]:
@@ -102,10 +108,10 @@ def _checked_shed(shed: Shed | None) -> Shed | None:
     return shed
 
 
-def _column_names(select: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(select, str) or not all(isinstance(name, str) for name in select):
+def _selected(select: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(select, str):
         raise ColumnError(f"select={select!r}: give a list of column names")
-    return tuple(select)
+    return column_names(select, "select", ColumnError)
 
 
 def _check_predicate(where: Expression | None, spec: JoinSpec, streams: Sequence[DeclaredStream]) -> None:

@@ -12,6 +12,7 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.in_band import InBand
 from punctuated.model.free_names import HIDDEN
+from punctuated.model.given import column_names, text
 from punctuated.model.spec import OnViolation, StreamSpec
 from punctuated.model.times import is_time
 from punctuated.model.window import Duration, UntilWindow, Window, as_window, parse_duration
@@ -47,10 +48,15 @@ def declare(
     idle_after: Duration | None,
 ) -> DeclaredStream:
     """A stream with these columns; the arguments are those of `pt.stream`."""
+    if name is not None:
+        text(name, "name", StreamError, "the name of the stream")
     shown = name or "?"
     if time is None:
         raise StreamError(f"stream {shown!r}: give time=, the column of event time (and key=, unless it has none)")
-    keys = () if key is None else (key,) if isinstance(key, str) else tuple(key)
+    keys = () if key is None else column_names(key, "key", StreamError)
+    text(time, "time", StreamError)
+    if order is not None:
+        text(order, "order", StreamError)
     sources = single_sources(punctuations)
     pattern_column, flag = _only_column(sources, RowsWith), _only_column(sources, When)
     _check_key(shown, key, keys, sources)
@@ -90,7 +96,7 @@ def declare_output(
     """The output of a join as a stream; `own_key` is the key of that join, in which it punctuates."""
     time = InBand.beside(results.names).time
     schema = results.append(pa.field(time, time_type))
-    keys = own_key if key is None else (key,) if isinstance(key, str) else tuple(key)
+    keys = own_key if key is None else column_names(key, "key", StreamError)
     check_columns(name, schema, keys, time, None, None, None)
     _check_until(name, schema, as_window(window), None)
     spec = StreamSpec(

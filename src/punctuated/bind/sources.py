@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from punctuated.errors import StreamError
+from punctuated.model.given import column_names, text
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,14 @@ def clustered() -> Source:
 
 def when(column: str) -> Source:
     """A boolean column is true on the last tuple of its key."""
-    return When(column)
+    return When(text(column, "when", StreamError))
 
 
 def rows_with(column: str) -> Source:
     """Rows with text in this column are punctuations, a pattern per other column: `<180,*>`, `<[10,20),*>`."""
-    return RowsWith(column)
+    return RowsWith(text(column, "rows_with", StreamError))
 
 
 def endings(data: Any, *, key: str | list[str] | tuple[str, ...], time: str) -> Source:
     """Another table or stream names keys that end, and when, also in the future; a tuple at that very time counts."""
-    return Announced(data, (key,) if isinstance(key, str) else tuple(key), time)
+    return Announced(data, column_names(key, "key", StreamError), text(time, "time", StreamError))

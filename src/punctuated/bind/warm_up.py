@@ -5,6 +5,7 @@ Without this, all workers of a host would compile the same kernels at the same t
 
 import fcntl
 import hashlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -18,28 +19,41 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.group_by import GroupBy
 from punctuated.join.state.journal import Journal, restore
-from punctuated.kernels._jit import CACHE_DIRECTORY
+from punctuated.kernels._code_cache import code_folder
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.private_folder import do_without
 
 _ROWS = 3_000  # enough for a state to grow
 
 
 @cache
 def compile_once(paired: bool = False) -> None:
-    """See to it that the kernels of a join are compiled on this host; `paired`: its windows have structures."""
+    """See to it that the kernels of a join are compiled on this host; `paired`: its windows have structures.
+
+    Where machine code cannot be kept, each process compiles what it needs when it needs it.
+    """
+    folder = code_folder()
+    if folder is None:
+        return
     installed = hashlib.sha256(str(Path(__file__).parent).encode()).hexdigest()[:16]  # numba's cache depends on it
-    ready = Path(CACHE_DIRECTORY) / f"{installed}{'.pairs' if paired else ''}.ready"
+    ready = folder / f"{installed}{'.pairs' if paired else ''}.ready"
     if ready.exists():
         return
-    with ready.with_suffix(".lock").open("w") as lock:
+    try:
+        lock = ready.with_suffix(".lock").open("w")
+    except OSError as trouble:
+        do_without("machine code cannot be kept for other processes", trouble)
+        return
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not ready.exists():
             load_kernels(paired)
-            ready.touch()
+            with suppress(OSError):  # a disk that is full; the next process looks again
+                ready.touch()
 
 
 def load_kernels(paired: bool = False) -> None:

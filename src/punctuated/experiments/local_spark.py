@@ -16,7 +16,13 @@ from typing import Any
 import punctuated as pt
 from punctuated.errors import PunctuatedError
 
-SETTINGS = {
+# A machine that is busy with something else is slow, not broken.
+_PATIENCE = {
+    "spark.python.authenticate.socketTimeout": "300s",
+    "spark.network.timeout": "600s",
+    "spark.executor.heartbeatInterval": "60s",
+}
+SETTINGS = _PATIENCE | {
     "spark.driver.memory": "2g",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",

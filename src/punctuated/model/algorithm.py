@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from punctuated.errors import AlgorithmError
+from punctuated.model.given import text
 
 
 class Propagation(Enum):
@@ -62,6 +63,7 @@ def choose_algorithm(name: str, propagation: str | None = None) -> Algorithm:
     >>> choose_algorithm("pjoin", propagation="own-state").propagation
     <Propagation.OWN_STATE: 'own-state'>
     """
+    text(name, "algorithm", AlgorithmError, "its name")
     algorithm = PWJOIN if name == "auto" else pair(name) if is_pair(name) else ALGORITHMS.get(name)
     if algorithm is None:
         raise AlgorithmError(
@@ -71,7 +73,7 @@ def choose_algorithm(name: str, propagation: str | None = None) -> Algorithm:
     if propagation is None:
         return algorithm
     allowed = {rule.value: rule for rule in _PROPAGATIONS.get(algorithm.name, (Propagation.NONE,))}
-    if propagation not in allowed:
+    if text(propagation, "propagation", AlgorithmError, "the name of a rule") not in allowed:
         raise AlgorithmError(
             f"algorithm {algorithm.name!r} has no propagation rule {propagation!r}; it has: {', '.join(allowed)}"
         )

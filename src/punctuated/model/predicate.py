@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from punctuated.errors import PredicateError
+from punctuated.model.given import column_names, text
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.window import parse_duration
 
@@ -60,6 +61,9 @@ class Expression:
 
     def __rmul__(self, other: Any) -> "Operation":
         return self._after("*", other)
+
+    def __neg__(self) -> "Operation":
+        return self._after("-", 0)
 
     def __truediv__(self, other: Any) -> "Operation":
         return self._with("/", other)
@@ -146,9 +150,16 @@ def band(column: str | tuple[str, str], low: Any, high: Any) -> Expression:
         >>> band("price", -5, +5)
         (((left.price + -5) <= right.price) & ((left.price + 5) >= right.price))
     """
-    ours, theirs = (column, column) if isinstance(column, str) else column
+    names = column_names(column, "band", PredicateError)
+    if not 1 <= len(names) <= 2:
+        raise PredicateError(f"band({column!r}, …): give the column of both sides, or a left and a right one")
+    ours, theirs = names[0], names[-1]
     distances = [_distance(each) for each in (low, high)]
-    if distances[0] > distances[1]:
+    try:
+        is_empty = bool(distances[0] > distances[1])
+    except TypeError:
+        raise PredicateError(f"band({column!r}, {low!r}, {high!r}): give two numbers or two durations") from None
+    if is_empty:
         raise PredicateError(f"band({column!r}, {low}, {high}) is empty: give the smaller distance first")
     lowest, highest = (left(ours) + distance for distance in distances)
     both: Expression = (lowest <= right(theirs)) & (highest >= right(theirs))
@@ -164,9 +175,9 @@ def _distance(given: Any) -> Any:
 
 def left(name: str) -> Column:
     """A column of the left stream, for `where=`."""
-    return Column(LEFT, name)
+    return Column(LEFT, text(name, "left", PredicateError))
 
 
 def right(name: str) -> Column:
     """A column of the right stream, for `where=`."""
-    return Column(RIGHT, name)
+    return Column(RIGHT, text(name, "right", PredicateError))

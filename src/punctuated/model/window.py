@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from punctuated.errors import WindowError
+from punctuated.model.given import LARGEST, is_whole
 
 Duration = str | int | timedelta
 
@@ -89,10 +90,8 @@ def parse_duration(duration: Duration) -> int:
     >>> parse_duration("12 hours"), parse_duration("1 min 30 s")
     (43200000000, 90000000)
     """
-    if isinstance(duration, bool):
-        raise WindowError(f"{duration!r} is not a duration; write one such as '12 hours'")
-    if isinstance(duration, int):
-        us = duration
+    if is_whole(duration):
+        us = int(duration)  # type: ignore[arg-type]
     elif isinstance(duration, timedelta):
         us = duration // timedelta(microseconds=1)
     elif isinstance(duration, str):
@@ -129,9 +128,11 @@ def rows(n: int, per: str | None = None) -> CountWindow:
     """The last `n` tuples of the stream, or with `per="key"` of each key."""
     if per not in (None, "key"):
         raise WindowError(f"rows(per={per!r}) is unknown; use per='key' or leave it out")
-    if isinstance(n, bool) or not isinstance(n, int):
+    if not is_whole(n):
         raise WindowError(f"rows({n!r}): the number of tuples must be an integer")
-    return CountWindow(n=n, per_key=per == "key")
+    if n > LARGEST:
+        raise WindowError(f"rows({n!r}) is more than {LARGEST}; leave the window out to make it unbounded")
+    return CountWindow(n=int(n), per_key=per == "key")
 
 
 def until(column: str) -> UntilWindow:

@@ -7,19 +7,27 @@ by a token that came from there, and one that is missing or damaged is read from
 
 import hashlib
 import os
+import re
 import stat
 import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from punctuated.private_folder import do_without, private_folder, write_private
+
 _LARGEST = 4 << 30  # bytes of all files together
+_HEADER = b"punctuated chunk 1\n"
 _DIGEST = 16
+_NAME = re.compile(r"[\w-]+\.(chunk|\d+)")  # a chunk, or one that is being written by a process
 FOLDER_VARIABLE = "PUNCTUATED_CACHE_DIR"
 
 
 class ChunkFiles:
-    """Immutable files, written aside and renamed, checked when read, the oldest dropped first."""
+    """Immutable files, written aside and renamed, checked when read, the oldest dropped first.
+
+    No trouble with files is an error, since nobody depends on them.
+    """
 
     def __init__(self, folder: Path | None, largest: int = _LARGEST) -> None:
         self._folder, self._largest = folder, largest
@@ -30,24 +38,24 @@ class ChunkFiles:
         if self._folder is None:
             return None
         try:
-            data = self._path(token).read_bytes()
+            content = self._path(token).read_bytes()
         except OSError:
             return None
-        if _digest(data[_DIGEST:]) == data[:_DIGEST]:
-            return data[_DIGEST:]
-        self.forget([token])
-        return None
+        if (data := _unpacked(content)) is None:
+            self.forget([token])
+        return data
 
     def write(self, token: str, data: bytes) -> None:
-        """Leave a chunk for others; a full disk is no error, since nobody depends on it."""
+        """Leave a chunk for others."""
         if self._folder is None:
             return
         aside = self._path(token).with_suffix(f".{os.getpid()}")
         try:
-            aside.write_bytes(_digest(data) + data)
+            write_private(aside, _packed(data))
             aside.replace(self._path(token))
-        except OSError:
-            aside.unlink(missing_ok=True)
+        except OSError as trouble:
+            do_without("Python workers cannot leave state to each other in files, and read it from the store", trouble)
+            _remove(aside)
         self._unlooked += len(data)
         if self._unlooked > self._largest // 16:
             self._make_room()
@@ -55,7 +63,7 @@ class ChunkFiles:
     def forget(self, tokens: list[str]) -> None:
         """These chunks are part of no state any more."""
         for token in tokens if self._folder is not None else []:
-            self._path(token).unlink(missing_ok=True)
+            _remove(self._path(token))
 
     def _path(self, token: str) -> Path:
         assert self._folder is not None
@@ -63,46 +71,67 @@ class ChunkFiles:
 
     def _make_room(self) -> None:
         self._unlooked = 0
-        found = sorted(_sizes(self._folder)) if self._folder is not None else []
+        found = sorted(_ours(self._folder)) if self._folder is not None else []
         excess = sum(size for _, size, _ in found) - self._largest
         for _, size, path in found:
             if excess <= 0:
                 return
             excess -= size
-            path.unlink(missing_ok=True)
+            _remove(path)
 
 
-def _sizes(folder: Path) -> list[tuple[float, int, Path]]:
-    """Time, size and path of each file; others may take files away meanwhile."""
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+def _ours(folder: Path) -> list[tuple[float, int, Path]]:
+    """Time, size and path of each file that was written here; others may take files away meanwhile."""
     found = []
     with suppress(OSError):
         for path in folder.iterdir():
             with suppress(OSError):
-                seen = path.stat()
-                found.append((seen.st_mtime, seen.st_size, path))
+                seen = path.lstat()
+                if _NAME.fullmatch(path.name) and stat.S_ISREG(seen.st_mode) and _begins_as_ours(path):
+                    found.append((seen.st_mtime, seen.st_size, path))
     return found
+
+
+def _begins_as_ours(path: Path) -> bool:
+    """One that its writer did not finish may lack a part of the header."""
+    with path.open("rb") as file:
+        begin = file.read(len(_HEADER))
+    return begin != b"" and _HEADER.startswith(begin)
+
+
+def _packed(data: bytes) -> bytes:
+    return b"".join([_HEADER, _digest(data), data])
+
+
+def _unpacked(content: bytes) -> bytes | None:
+    data = content[len(_HEADER) + _DIGEST :]
+    is_whole = content.startswith(_HEADER) and content[len(_HEADER) : len(_HEADER) + _DIGEST] == _digest(data)
+    return data if is_whole else None
 
 
 def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
-def _private_folder() -> Path | None:
+def _own_folder() -> Path | None:
     """A folder that only this user can write to, or none: what lies there becomes state."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     if chosen == "":
         return None
-    folder = Path(chosen or Path(tempfile.gettempdir()) / f"punctuated-{os.getuid()}") / "chunks"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        seen = folder.lstat()
-    except OSError:
+        root = Path(chosen) if chosen else Path(tempfile.gettempdir()) / f"punctuated-{os.geteuid()}"
+        return private_folder(root / "chunks")
+    except OSError as trouble:
+        do_without("Python workers do not leave state to each other in files, and read it from the store", trouble)
         return None
-    is_ours = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid() and not seen.st_mode & 0o022
-    return folder if is_ours else None
 
 
 @cache
 def chunk_files() -> ChunkFiles:
     """Those of this host."""
-    return ChunkFiles(_private_folder())
+    return ChunkFiles(_own_folder())

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructField, StructType
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import PredicateError, StreamError
-from punctuated.join.output.grouping import Grouping
+from punctuated.join.output.grouping import Grouping, grouping_columns
 from punctuated.join.output.views import View
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
@@ -99,9 +99,9 @@ class SparkJoin:
         copied = "" if everywhere is None else f", every tuple of {join.spec.streams[everywhere].name} in each"
         return f"{plan}\nbuckets: {join.n_buckets}{copied}"
 
-    def group_by(self, *columns: str) -> SparkGrouping:
-        """Group the results; each group comes out once, when it is final."""
-        return SparkGrouping(self, columns)
+    def group_by(self, *columns: str | Sequence[str]) -> SparkGrouping:
+        """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
+        return SparkGrouping(self, grouping_columns(columns))
 
     @property
     def schema(self) -> pa.Schema:

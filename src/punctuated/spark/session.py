@@ -6,6 +6,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from punctuated.errors import SessionError, StreamError
+from punctuated.model.given import whole_number
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.window import CountWindow
 from punctuated.spark.bucket_ids import MOST_BUCKETS
@@ -69,9 +70,7 @@ def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> i
         return 1
     if wanted is None:
         return min(MOST_BUCKETS, 1 << (shuffle_partitions(spark) - 1).bit_length())
-    if not 1 <= wanted <= MOST_BUCKETS:
-        raise StreamError(f"buckets={wanted}: give a number from 1 to {MOST_BUCKETS}")
-    return wanted
+    return whole_number(wanted, "buckets", StreamError, least=1, most=MOST_BUCKETS)
 
 
 def _conf(spark: SparkSession, name: str) -> str | None:

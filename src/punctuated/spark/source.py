@@ -30,8 +30,9 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from punctuated.errors import StreamError
+from punctuated.model.given import LARGEST
 from punctuated.model.window import parse_duration
-from punctuated.streams.arrival import Segments, parse_arrival
+from punctuated.streams.arrival import LARGEST_SIZE, Segments, parse_arrival
 from punctuated.streams.generator import generate, start_us
 
 FORMAT = "punctuated"
@@ -39,7 +40,8 @@ ROWS_PER_BATCH = 100_000
 PARTITIONS = 2
 _PIECE = 65_536  # tuples drawn for a piece of an endless stream
 _SEGMENTS_PER_PIECE = 4  # drawn at least, however long they are
-_LARGEST = 2**62
+_MOST_PARTITIONS = 10_000
+_MOST_DIGITS = 25  # of any number
 _COLUMNS = "key BIGINT, ts TIMESTAMP_LTZ, val BIGINT, last BOOLEAN"
 
 Offset = dict[str, Any]
@@ -349,12 +351,12 @@ def _value(name: str, text: str) -> Any:
         raise StreamError(f"option {name}={text!r}: {error}") from error
 
 
-def _whole(least: int) -> Callable[[str], int]:
-    """A reader of whole numbers that are not below `least`."""
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """A reader of whole numbers within bounds."""
 
     def read(text: str) -> int:
-        if not _is_whole(text) or not least <= int(text) <= _LARGEST:
-            raise ValueError(f"give a whole number between {least} and {_LARGEST}")
+        if not _is_whole(text) or len(text) > _MOST_DIGITS or not least <= int(text) <= most:
+            raise ValueError(f"give a whole number between {least} and {most}")
         return int(text)
 
     return read
@@ -369,18 +371,18 @@ def _rate(text: str) -> float:
         rate = float(text)
     except ValueError:
         rate = math.nan
-    if not 0 < rate < math.inf:
-        raise ValueError("give a positive number of tuples per second")
+    if not 0 < rate <= LARGEST_SIZE:
+        raise ValueError(f"give a positive number of tuples per second, {LARGEST_SIZE} at most")
     return rate
 
 
 def _gap(text: str) -> int:
-    return parse_duration(int(text) if _is_whole(text) else text)
+    return parse_duration(int(text) if _is_whole(text) and len(text) <= _MOST_DIGITS else text)
 
 
 def _start(text: str) -> int:
     if _is_whole(text):
-        return _whole(-_LARGEST)(text)
+        return _whole(-LARGEST, LARGEST)(text)
     try:
         return start_us(datetime.fromisoformat(text))
     except ValueError:
@@ -389,15 +391,15 @@ def _start(text: str) -> int:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "stream": str,
-    "rows": _whole(1),
-    "seed": _whole(0),
+    "rows": _whole(1, LARGEST_SIZE),
+    "seed": _whole(0, LARGEST),
     "gap": _gap,
     "start": _start,
-    "ahead": _whole(1),
+    "ahead": _whole(1, LARGEST_SIZE),
     "punctuations": str,
-    "firstKey": _whole(-_LARGEST),
+    "firstKey": _whole(-LARGEST, LARGEST),
     "rate": _rate,
-    "rowsPerBatch": _whole(1),
-    "partitions": _whole(1),
+    "rowsPerBatch": _whole(1, LARGEST_SIZE),
+    "partitions": _whole(1, _MOST_PARTITIONS),
 }
 _FIELDS = {"stream": "name", "firstKey": "first_key"}  # options that are not called like their field

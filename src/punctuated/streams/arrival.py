@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from punctuated.errors import StreamError
+from punctuated.model.given import text
 
+LARGEST_SIZE = 10**9  # tuples, keys or segments: what fits into memory
 FORMS = (
     "unique, unique-[order], cluster-[order]-[size], punct-[order]-[segment]-[match percentage], uniform-[keys], "
     "where [order] is asc, desc or random"
@@ -53,15 +55,18 @@ def parse_arrival(name: str) -> ArrivalPattern:
     >>> parse_arrival("uniform-360000")
     Uniform(keys=360000)
     """
+    text(name, "name", StreamError, f"an arrival pattern ({FORMS})")
     if match := _ORDERED.fullmatch(name):
         unique, unique_order, _, cluster_order, size = match.groups()
-        pattern = Segments(unique_order or "asc", 1, None, True) if unique else Segments(cluster_order, int(size), None)
+        ordered = Segments(unique_order or "asc", 1, None, True)
+        pattern = ordered if unique else Segments(cluster_order, _number(name, size), None)
     elif match := _PUNCT.fullmatch(name):
-        pattern = Segments(match[1], int(match[2]), int(match[3]))
+        pattern = Segments(match[1], _number(name, match[2]), _number(name, match[3]))
     elif match := _UNIFORM.fullmatch(name):
-        if int(match[1]) < 1:
+        keys = _number(name, match[1])
+        if keys < 1:
             raise StreamError(f"arrival pattern {name!r}: give at least one key")
-        return Uniform(int(match[1]))
+        return Uniform(keys)
     else:
         raise StreamError(f"unknown arrival pattern {name!r}; known: {FORMS}")
     if pattern.size < 1:
@@ -69,6 +74,12 @@ def parse_arrival(name: str) -> ArrivalPattern:
     if pattern.match is not None and pattern.match > 100:
         raise StreamError(f"arrival pattern {name!r}: the match percentage must be between 0 and 100")
     return pattern
+
+
+def _number(name: str, digits: str) -> int:
+    if len(digits) > len(str(LARGEST_SIZE)) or int(digits) > LARGEST_SIZE:
+        raise StreamError(f"arrival pattern {name!r}: its numbers must not be above {LARGEST_SIZE}")
+    return int(digits)
 
 
 def draw_keys(

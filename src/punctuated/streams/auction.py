@@ -3,7 +3,9 @@
 Every auction opens once, so its stream can be declared unique; a bid says whether it is the last of its auction.
 """
 
+import math
 from datetime import UTC, datetime
+from numbers import Real
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +13,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from punctuated.errors import StreamError
+from punctuated.model.given import whole_number
+from punctuated.streams.arrival import LARGEST_SIZE
 from punctuated.streams.generator import TIMESTAMP, start_us
 
 BIDS_PER_AUCTION = 9
 _SECOND_US = 1_000_000
+_SLOWEST = 1e-3  # auctions per second, so that times fit
 _SHORTEST_S, _MEAN_EXTRA_S, _LONGEST_S = 10, 300, 3600  # an auction is open for min(10 + Exp(300), 3600) s
 _ZIPF, _MOST_POPULAR = 1.6, 2000  # popularity of an auction
 
@@ -37,11 +42,15 @@ def auctions(
     >>> opened.num_rows, offered.num_rows, offered.column_names
     (100, 900, ['item_id', 'bidder_id', 'bid_price', 'bid_at', 'closed'])
     """
-    n_bids = n * BIDS_PER_AUCTION if bids is None else bids
-    if n < 0 or n_bids < 0 or (n == 0 and n_bids > 0):
-        raise StreamError(f"n={n}, bids={bids}: give numbers of auctions and bids, and no bids without an auction")
-    if not rate > 0:
-        raise StreamError(f"rate={rate}: give a positive number of auctions per second")
+    whole_number(n, "n", StreamError, least=0, most=LARGEST_SIZE)
+    n_bids = (
+        n * BIDS_PER_AUCTION if bids is None else whole_number(bids, "bids", StreamError, least=0, most=LARGEST_SIZE)
+    )
+    if n == 0 and n_bids > 0:
+        raise StreamError(f"n={n}, bids={bids}: there are no bids without an auction")
+    if not isinstance(rate, Real) or not _SLOWEST <= rate < math.inf:
+        raise StreamError(f"rate={rate!r}: give a number of auctions per second, {_SLOWEST} or more")
+    whole_number(seed, "seed", StreamError, least=0, most=2**64)
     rng = np.random.default_rng(seed)
     opened_at = start_us(start) + np.sort(rng.uniform(0, n / rate * _SECOND_US, n).astype(np.int64))
     open_price = np.round(rng.lognormal(3.5, 1.0, n) + 1, 2)

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from punctuated.errors import StreamError
+from punctuated.model.given import LARGEST, whole_number
 from punctuated.model.window import Duration, parse_duration
-from punctuated.streams.arrival import draw_keys, parse_arrival
+from punctuated.streams.arrival import LARGEST_SIZE, draw_keys, parse_arrival
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 PUNCTUATIONS = ("flag", "rows", "none", "irrelevant")
@@ -49,10 +50,10 @@ def generate(
     >>> generate("cluster-asc-3", 6, seed=1).select(["key", "last"]).to_pydict()
     {'key': [0, 0, 0, 1, 1, 2], 'last': [False, False, True, False, True, False]}
     """
-    if n < 0:
-        raise StreamError(f"n={n}: the number of tuples cannot be negative")
-    if ahead < 1:
-        raise StreamError(f"ahead={ahead}: give at least one value to look ahead to")
+    whole_number(n, "n", StreamError, least=0, most=LARGEST_SIZE)
+    whole_number(ahead, "ahead", StreamError, least=1, most=LARGEST_SIZE)
+    whole_number(seed, "seed", StreamError, least=0, most=2**64)
+    whole_number(first_key, "first_key", StreamError, least=-LARGEST, most=LARGEST)
     if punctuations not in PUNCTUATIONS:
         raise StreamError(f"unknown punctuations={punctuations!r}; known: {', '.join(PUNCTUATIONS)}")
     for_keys, for_times = np.random.default_rng(seed).spawn(2)
@@ -72,7 +73,11 @@ def draw_times(n: int, gap: Duration, start: int | datetime, rng: np.random.Gene
     mean = parse_duration(gap)
     if mean < 0:
         raise StreamError(f"gap={gap!r}: the mean time between two tuples cannot be negative")
-    return start_us(start) + np.cumsum(rng.exponential(mean, n)).astype(np.int64)
+    elapsed = np.cumsum(rng.exponential(mean, n))
+    first = start_us(start)
+    if n and first + elapsed[-1] > LARGEST:
+        raise StreamError(f"gap={gap!r}: {n} tuples would take longer than times can tell; give a smaller gap")
+    return first + elapsed.astype(np.int64)
 
 
 def start_us(start: int | datetime) -> int:
@@ -81,8 +86,8 @@ def start_us(start: int | datetime) -> int:
     >>> start_us(datetime(1970, 1, 2))
     86400000000
     """
-    if isinstance(start, int):
-        return start
+    if not isinstance(start, datetime):
+        return whole_number(start, "start", StreamError, least=-LARGEST, most=LARGEST)
     aware = start if start.tzinfo is not None else start.replace(tzinfo=UTC)
     return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from punctuated.errors import AggregateError
 from punctuated.model.aggregate import Aggregate
+from punctuated.model.given import column_names
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,16 @@ class Grouping:
     def is_ordered(self) -> bool:
         """Whether the times of results matter."""
         return any(each.is_ordered for each in self.aggregates.values())
+
+
+def grouping_columns(given: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
+    """What `group_by` was given: names of columns, or one list of them.
+
+    >>> grouping_columns(("a", "b")), grouping_columns((["a", "b"],))
+    (('a', 'b'), ('a', 'b'))
+    """
+    wanted = given[0] if len(given) == 1 else given
+    return column_names(wanted, "group_by", AggregateError)
 
 
 def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False) -> str:
@@ -37,8 +48,13 @@ def check_grouping(
     """
     if not by:
         raise AggregateError("group_by() needs at least one column of the results")
+    if len(set(by)) < len(by):
+        raise AggregateError(f"group_by({', '.join(map(repr, by))}) names a column twice; name it once")
     if not aggregates:
         raise AggregateError("agg() needs at least one aggregate, such as n=pt.count()")
+    for name, each in aggregates.items():
+        if not isinstance(each, Aggregate):
+            raise AggregateError(f"{name}={each!r} is not an aggregate; use pt.count(), pt.sum('column') and the like")
     wanted = [*by, *(each.column for each in aggregates.values() if each.column is not None)]
     for name in wanted:
         if name not in schema.names:

@@ -48,13 +48,13 @@ def evaluate(expression: Expression, left: pa.Table, right: pa.Table) -> Any:
     """The values of an expression, one per pair of rows."""
     if isinstance(expression, Column):
         return (left if expression.side == LEFT else right)[expression.name]
-    if isinstance(expression, Literal):
-        return pa.scalar(expression.value)
-    if isinstance(expression, Negation):
-        return pc.invert(evaluate(expression.inner, left, right))
-    assert isinstance(expression, Operation)
-    first, second = evaluate(expression.first, left, right), evaluate(expression.second, left, right)
     try:
+        if isinstance(expression, Literal):
+            return pa.scalar(expression.value)
+        if isinstance(expression, Negation):
+            return pc.invert(evaluate(expression.inner, left, right))
+        assert isinstance(expression, Operation)
+        first, second = evaluate(expression.first, left, right), evaluate(expression.second, left, right)
         return _OPERATORS[expression.operator](first, second)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+    except (pa.ArrowException, OverflowError) as error:
         raise PredicateError(f"cannot evaluate {expression}: {error}; cast one of the columns") from None

@@ -4,10 +4,17 @@ Unit: seconds of CPU per 60 seconds of input, for one tuple touched per second; 
 itself (XD-23).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from punctuated.errors import CostError
 from punctuated.plan.cost.inputs import amount, check_structure, positive
+
+
+def _as_floats(weights: object, checked: Callable[[float, str], float], *names: str) -> None:
+    """Check these fields and keep them as plain floats, whatever numbers were given: only those are saved exactly."""
+    for name in names:
+        object.__setattr__(weights, name, checked(getattr(weights, name), name))
 
 
 @dataclass(frozen=True)
@@ -27,13 +34,8 @@ class Weight:
     doubling: float = 0.0
 
     def __post_init__(self) -> None:
-        positive(self.P, "P")
-        positive(self.I, "I")
-        amount(self.search, "search")
-        amount(self.update, "update")
-        amount(self.doubling, "doubling")
-        if self.match is not None:
-            amount(self.match, "match")
+        _as_floats(self, positive, "P", "I")
+        _as_floats(self, amount, "search", "update", "doubling", *(() if self.match is None else ("match",)))
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,8 @@ class ValueIndexWeight:
     match: float
 
     def __post_init__(self) -> None:
-        positive(self.arrival, "arrival")
-        amount(self.new_value, "new_value")
-        amount(self.match, "match")
+        _as_floats(self, positive, "arrival")
+        _as_floats(self, amount, "new_value", "match")
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Weights:
     value_index: ValueIndexWeight | None = None
 
     def __post_init__(self) -> None:
-        amount(self.loop, "loop")
+        _as_floats(self, amount, "loop")
         if not isinstance(self.ceilings, bool):
             raise CostError(f"ceilings={self.ceilings!r}: give True or False")
 

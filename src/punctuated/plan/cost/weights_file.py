@@ -1,7 +1,6 @@
 """Weights on disk, as JSON: what comes back equals what was saved."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
@@ -10,14 +9,15 @@ from typing import Any
 from punctuated.errors import CostError
 from punctuated.plan.cost.inputs import STRUCTURES
 from punctuated.plan.cost.weights import ValueIndexWeight, Weight, Weights
+from punctuated.private_folder import do_without, private_folder, user_folder
 
 
 def weights_path() -> Path:
     """Where the weights of this machine are kept: `punctuated/weights.json` in the user's folder of settings."""
-    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    # The XDG rules: a folder that is not absolute counts as not given.
-    folder = given if given.is_absolute() else Path.home() / ".config"
-    return folder / "punctuated" / "weights.json"
+    try:
+        return user_folder("XDG_CONFIG_HOME", ".config") / "punctuated" / "weights.json"
+    except OSError as error:
+        raise CostError(f"no place for the weights of this machine: {error}, or give a path") from error
 
 
 def save_weights(weights: Weights, path: str | Path | None = None) -> Path:
@@ -31,10 +31,12 @@ def save_weights(weights: Weights, path: str | Path | None = None) -> Path:
         True
     """
     file = weights_path() if path is None else Path(path)
-    content = weights_content(weights)
+    content = json.dumps(weights_content(weights), indent=2) + "\n"
     try:
+        if path is None:
+            private_folder(file.parent)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        file.write_text(content, encoding="utf-8")
     except OSError as error:
         raise CostError(f"cannot write weights to {file}: {error.strerror or error}") from error
     return file
@@ -83,8 +85,19 @@ def load_weights(path: str | Path | None = None) -> Weights:
 
 
 def calibrated_weights() -> Weights | None:
-    """The weights saved for this machine, or `None` if there are none."""
-    return load_weights() if weights_path().exists() else None
+    """The weights saved for this machine, or `None` if there are none, or where others could have put them."""
+    try:
+        file = weights_path()
+    except CostError:
+        return None  # nobody can have saved any
+    try:
+        if not file.exists():
+            return None
+        private_folder(file.parent)
+    except OSError as trouble:
+        do_without("weights of this machine, if there are any, are not used", trouble)
+        return None
+    return load_weights()
 
 
 def _parsed(content: Any, name: str = "the file") -> Weights:

@@ -37,7 +37,7 @@ def metrics_of(
     if progress is None or not found or join not in (None, *found):
         return None
     join = found[0] if join is None else join
-    buckets = _buckets(progress["observedMetrics"][f"{OBSERVED} {join}".strip()])
+    buckets = _buckets(progress["observedMetrics"][f"{OBSERVED} {join}" if join else OBSERVED])
     if not buckets:
         return None
     total = Counters({each: _sum(buckets, each) for each in COLUMNS})
@@ -72,7 +72,8 @@ def _stage_times(progress: Mapping[str, Any], buckets: Sequence[Mapping[str, int
 def joins_in(progress: Mapping[str, Any] | None) -> list[str]:
     """The joins that a progress has metrics of, the last one first."""
     observed = (progress or {}).get("observedMetrics") or {}
-    return sorted(name.removeprefix(OBSERVED).strip() for name in observed if name.split(" ")[0] == OBSERVED)
+    named = (name.partition(" ") for name in observed)
+    return sorted(join for prefix, _, join in named if prefix == OBSERVED)
 
 
 def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) -> list[JoinMetrics]:
