@@ -59,8 +59,15 @@ def common_key_type(name: str, left: pa.DataType, right: pa.DataType) -> pa.Data
 
 
 def _plain(dtype: pa.DataType) -> pa.DataType:
+    """The type of the same values, however they are laid out and whatever is declared of nulls."""
     if pa.types.is_dictionary(dtype):
         return _plain(dtype.value_type)
+    if pa.types.is_struct(dtype):
+        return pa.struct([pa.field(field.name, _plain(field.type)) for field in dtype])
+    if pa.types.is_map(dtype):
+        return pa.map_(_plain(dtype.key_type), _plain(dtype.item_type))
+    if pa.types.is_list(dtype) or pa.types.is_large_list(dtype):
+        return pa.list_(_plain(dtype.value_type))
     if pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype):
         return pa.string()
     if pa.types.is_large_binary(dtype) or pa.types.is_binary_view(dtype):
