@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.join.intake.canonical import canonical_floats
+
 Encoded = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]
 NESTED_VERSION = 2  # how nested values become bytes, by which they find their buckets
 _BYTES = pa.large_binary()
@@ -78,10 +80,7 @@ def _plain_bytes(column: pa.Array) -> pa.Array:
 def _fixed_width(column: pa.Array) -> pa.Array:
     """The values' own bytes; numbers are brought to one form first (-0.0 is 0.0, NaN is NaN)."""
     if pa.types.is_floating(column.type):
-        numbers = column.cast(pa.float64())
-        plain = np.asarray(pc.fill_null(numbers, 0.0)) + 0.0
-        plain[np.isnan(plain)] = np.nan
-        column = pc.if_else(column.is_valid(), pa.array(plain), pa.scalar(None, pa.float64()))
+        column = canonical_floats(column.cast(pa.float64()))
     elif pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     width = column.type.bit_width // 8
