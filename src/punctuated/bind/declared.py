@@ -8,11 +8,12 @@ import pyarrow as pa
 
 from punctuated.bind.sources import Announced, Clustered, RowsWith, Source, Unique, When, single_sources
 from punctuated.errors import ColumnError, StreamError
+from punctuated.join.intake.keys import are_keys_alike
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.views import TIME
 from punctuated.model.spec import OnViolation, StreamSpec
-from punctuated.model.times import is_time
+from punctuated.model.times import are_times_alike, is_time
 from punctuated.model.window import Duration, Window, as_window, parse_duration
 
 
@@ -145,11 +146,7 @@ def check_columns(
     for name in (*key, time, flag, pattern, order):
         if name is not None and name not in schema.names:
             raise ColumnError(_unknown(stream, name, schema.names))
-    if not is_time(schema.field(time).type):
-        raise ColumnError(
-            f"stream {stream!r}: time column {time!r} is of type {schema.field(time).type}; "
-            "it must be a timestamp or an integer (microseconds)"
-        )
+    _check_time(stream, schema, time)
     if flag is not None and not pa.types.is_boolean(schema.field(flag).type):
         raise ColumnError(f"stream {stream!r}: when({flag!r}) needs a boolean column, not {schema.field(flag).type}")
     if pattern is not None and not _is_text(schema.field(pattern).type):
@@ -158,6 +155,14 @@ def check_columns(
         )
     if pattern is not None and pattern in (*key, time, flag, order):
         raise ColumnError(f"stream {stream!r}: {pattern!r} cannot carry patterns and be an attribute of the stream")
+
+
+def _check_time(stream: str, schema: pa.Schema, time: str) -> None:
+    if not is_time(schema.field(time).type):
+        raise ColumnError(
+            f"stream {stream!r}: time column {time!r} is of type {schema.field(time).type}; "
+            "it must be a timestamp or an integer (microseconds)"
+        )
 
 
 def check_endings(stream: DeclaredStream, source: Announced, schema: pa.Schema) -> None:
@@ -170,10 +175,17 @@ def check_endings(stream: DeclaredStream, source: Announced, schema: pa.Schema) 
     for column in (*source.key, source.time):
         if column not in schema.names:
             raise ColumnError(_unknown(f"endings of {name}", column, schema.names))
-    for ours, theirs in zip(keys, source.key, strict=True):
-        wanted, given = stream.schema.field(ours).type, schema.field(theirs).type
-        if wanted != given and not _castable(given, wanted):
-            raise ColumnError(f"stream {name!r}: its endings have key {theirs!r} of type {given}, the stream {wanted}")
+    _check_time(f"endings of {name}", schema, source.time)
+    ours, theirs = stream.schema.field(stream.spec.time).type, schema.field(source.time).type
+    if not are_times_alike(ours, theirs):
+        raise ColumnError(
+            f"stream {name!r} has times of type {ours}, its endings of type {theirs}: only one of them knows its "
+            "time zone; cast the other one"
+        )
+    for column, key in zip(keys, source.key, strict=True):
+        wanted, given = stream.schema.field(column).type, schema.field(key).type
+        if not are_keys_alike(wanted, given):
+            raise ColumnError(f"stream {name!r}: its endings have key {key!r} of type {given}, the stream {wanted}")
 
 
 def _is_text(dtype: pa.DataType) -> bool:
@@ -184,11 +196,3 @@ def _unknown(stream: str, name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
     return f"stream {stream!r} has no column {name!r}{hint}"
-
-
-def _castable(given: pa.DataType, wanted: pa.DataType) -> bool:
-    try:
-        pa.nulls(0, given).cast(wanted)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return False
-    return bool(pa.types.is_integer(given) == pa.types.is_integer(wanted))

@@ -4,9 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from punctuated.bind.warm_up import compile_once
 from punctuated.join.exchange.parcels import write_parcels
@@ -15,6 +13,7 @@ from punctuated.join.intake.reading import Reader, announce
 from punctuated.join.output.collector import json_value
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
+from punctuated.model.times import Fault
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.rejects import Reject, write_rejects
 
@@ -22,7 +21,6 @@ PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa
 PACKED_DDL = "bucket INT, side TINYINT, rejected BOOLEAN, data BINARY"
 BATCH_US = "_batch_us"  # a column that carries Spark's time of the batch
 _LARGEST = 64 << 20  # bytes of rows that are packed at a time
-Fault = tuple[int, str]  # place of a row, and what is wrong with it
 
 
 @dataclass(frozen=True)
@@ -42,14 +40,11 @@ class Pack:
 
     def _pack(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         batch_us = table[BATCH_US][0].as_py() if BATCH_US in table.column_names else None
-        time = self.reader.stream.time if self.announced is None else self.announced[1]
-        timeless = [] if self.reader.stream.is_output else _without(table, time)
-        sound = table.filter(pc.is_valid(table[time])) if timeless else table
-        malformed: list[Fault] = []
-        batch = self._read(sound, malformed)
+        faults: list[Fault] = []
+        batch = self._read(table, faults)
         batches = spread(self.reader.stream, batch, self.reader.types, self.n_buckets, self.everywhere)
         yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(batches, batch_us), rejected=False)
-        corrupt = [*self._described(table, timeless), *self._described(sound, malformed)]
+        corrupt = self._described(table, faults)
         passed_on = self.reader.passed_on(table)
         if corrupt or passed_on:
             yield self._blobs(bucket_ids()[:1], [write_rejects(corrupt, passed_on)], rejected=True)
@@ -57,7 +52,7 @@ class Pack:
     def _read(self, table: pa.Table, faults: list[Fault]) -> StreamBatch:
         if self.announced is None:
             return self.reader.read(table, faults)
-        endings = announce(table, *self.announced, self.reader.types)
+        endings = announce(table, *self.announced, self.reader.types, faults)
         endings = replace(endings, keys=endings.keys.rename_columns(list(self.reader.stream.key)))
         return StreamBatch(self.reader.cast_schema.empty_table(), (endings,))
 
@@ -74,10 +69,6 @@ class Pack:
         n = len(data)
         columns = [pa.array(ids, pa.int32()), pa.array([int(self.side)] * n, pa.int8())]
         return pa.record_batch([*columns, pa.array([rejected] * n), pa.array(data, pa.binary())], schema=PACKED)
-
-
-def _without(table: pa.Table, time: str) -> list[Fault]:
-    return [(int(place), "its time is null") for place in np.flatnonzero(table[time].is_null())]
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

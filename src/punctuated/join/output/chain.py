@@ -29,7 +29,7 @@ from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern import WILDCARD, Pattern, Range
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.times import to_microseconds
+from punctuated.model.times import Fault, to_microseconds
 
 _MICROSECONDS = pa.timestamp("us")
 
@@ -47,7 +47,7 @@ def is_end(table: pa.Table) -> bool:
 class ChainReader(Reader):
     """Reads the view `chain` of another join."""
 
-    def read(self, table: pa.Table, corrupt: list[tuple[int, str]] | None = None) -> StreamBatch:
+    def read(self, table: pa.Table, faults: list[Fault] | None = None) -> StreamBatch:
         """Results as tuples; punctuations as announced ones; the watermark in band, since it moves the stream on."""
         rows = recast(of_kind(table, RESULT).select(list(self.stream.columns)), self.cast_schema)
         endings, ranges = self._endings(of_kind(table, PUNCTUATION))

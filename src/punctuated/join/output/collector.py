@@ -26,7 +26,7 @@ from punctuated.model.pattern import Constant
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinType
-from punctuated.model.times import to_microseconds
+from punctuated.model.times import key_microseconds, to_microseconds
 
 Where = Callable[[pa.Table, pa.Table], npt.NDArray[np.bool_]]
 Ints = npt.NDArray[np.int64]
@@ -253,10 +253,12 @@ def _print_keys(keys: list[pa.Array]) -> pa.Array:
 
 
 def _python_values(key: pa.Array) -> list[Any]:
-    """Values as patterns hold them: times are microseconds."""
-    if pa.types.is_timestamp(key.type):
-        return list(to_microseconds(pa.chunked_array([key]), "key").tolist())
-    return list(key.to_pylist())
+    """Values as patterns hold them, times in microseconds; patterns cannot tell finer ones, but texts can."""
+    if not pa.types.is_timestamp(key.type):
+        return list(key.to_pylist())
+    if key.type.unit == "ns":
+        return list(pc.replace_substring(key.cast(pa.string()), " ", "T").to_pylist())
+    return key_microseconds(key)
 
 
 def json_value(value: Any) -> Any:
