@@ -1,21 +1,22 @@
 """Pack: Arrow batches of a stream become one blob per bucket, so that Spark shuffles blobs and not rows."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from punctuated.bind.warm_up import compile_once
 from punctuated.join.exchange.parcels import write_parcels
 from punctuated.join.exchange.spread import spread
 from punctuated.join.intake.reading import Reader, announce
-from punctuated.join.output.collector import json_value
+from punctuated.join.output.json_rows import render_rows, render_values
+from punctuated.join.output.rejected import rejected_table
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
 from punctuated.model.times import Fault
 from punctuated.spark.bucket_ids import bucket_ids
-from punctuated.spark.rejects import Reject, write_rejects
+from punctuated.spark.rejects import write_rejects
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])
 PACKED_DDL = "bucket INT, side TINYINT, rejected BOOLEAN, data BINARY"
@@ -46,7 +47,7 @@ class Pack:
         yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(batches, batch_us), rejected=False)
         corrupt = self._described(table, faults)
         passed_on = self.reader.passed_on(table)
-        if corrupt or passed_on:
+        if len(corrupt) or (passed_on is not None and len(passed_on)):
             yield self._blobs(bucket_ids()[:1], [write_rejects(corrupt, passed_on)], rejected=True)
 
     def _read(self, table: pa.Table, faults: list[Fault]) -> StreamBatch:
@@ -56,14 +57,12 @@ class Pack:
         endings = replace(endings, keys=endings.keys.rename_columns(list(self.reader.stream.key)))
         return StreamBatch(self.reader.cast_schema.empty_table(), (endings,))
 
-    def _described(self, table: pa.Table, faults: list[Fault]) -> list[Reject]:
+    def _described(self, table: pa.Table, faults: list[Fault]) -> pa.Table:
         """Corrupt rows, each with what is wrong."""
-        rows = table.take(pa.array([place for place, _ in faults], pa.int64())).to_pylist()
-        name = self.reader.stream.name
-        return [
-            (name, "corrupt", None, json.dumps({"error": why, "row": row}, default=json_value, ensure_ascii=False))
-            for row, (_, why) in zip(rows, faults, strict=True)
-        ]
+        rows = render_rows(table.take(pa.array([place for place, _ in faults], pa.int64()))).combine_chunks()
+        why = render_values(pa.array([why for _, why in faults], pa.string())).cast(pa.string())
+        described = pc.binary_join_element_wise('{"error": ', why, ', "row": ', rows, "}", "")
+        return rejected_table(self.reader.stream.name, "corrupt", pa.nulls(len(faults), pa.int64()), described)
 
     def _blobs(self, ids: tuple[int, ...], data: list[bytes], rejected: bool) -> pa.RecordBatch:
         n = len(data)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.join.intake.canonical import canonical_floats
+from punctuated.join.intake.raw_arrays import byte_data, byte_offsets, list_ends, with_nulls
 
 Encoded = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]
 NESTED_VERSION = 2  # how nested values become bytes, by which they find their buckets
@@ -23,7 +24,7 @@ def encode_rows(table: pa.Table) -> Encoded:
     valid = np.ones(len(table), np.bool_)
     for column in columns:
         valid &= np.asarray(column.is_valid())
-    return _offsets(joined), _data(joined), valid
+    return byte_offsets(joined), byte_data(joined), valid
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:
@@ -44,7 +45,7 @@ def _encoded(column: pa.Array) -> pa.Array:
         return pa.nulls(len(column), _BYTES)
     if kind.is_struct(dtype):
         fields = [_encoded(field) for field in column.flatten()]
-        return _with_nulls(_framed(fields, len(column)), column)
+        return with_nulls(_framed(fields, len(column)), column)
     if kind.is_map(dtype):
         return _encoded_map(column)
     if kind.is_union(dtype):
@@ -59,7 +60,7 @@ def _encoded_map(column: pa.Array) -> pa.Array:
     entry = pa.struct([pa.field("key", column.type.key_type), pa.field("value", column.type.item_type)])
     lists = column.cast(pa.large_list(entry))
     entries = _framed_each(lists.flatten())
-    owners = np.repeat(np.arange(len(lists)), _lengths(lists))
+    owners = np.repeat(np.arange(len(lists)), np.diff(list_ends(lists)))
     keyed = pa.table({"owner": owners, "entry": entries})
     order = pc.sort_indices(keyed, sort_keys=[("owner", "ascending"), ("entry", "ascending")])
     return _concatenated(entries.take(order), lists)
@@ -106,27 +107,6 @@ def _framed_each(elements: pa.Array) -> pa.Array:
 
 def _concatenated(elements: pa.Array, lists: pa.Array) -> pa.Array:
     """The bytes of all elements of a list as one, where they lie."""
-    ends = np.concatenate([[0], np.cumsum(_lengths(lists), dtype=np.int64)])
-    offsets = pa.py_buffer(_offsets(elements)[ends])
-    rows = pa.Array.from_buffers(_BYTES, len(lists), [None, offsets, pa.py_buffer(_data(elements))])
-    return _with_nulls(rows, lists)
-
-
-def _lengths(lists: pa.Array) -> npt.NDArray[np.int64]:
-    return np.asarray(pc.fill_null(pc.list_value_length(lists), 0)).astype(np.int64)
-
-
-def _with_nulls(values: pa.Array, column: pa.Array) -> pa.Array:
-    return pc.if_else(column.is_valid(), values, pa.scalar(None, _BYTES)) if column.null_count else values
-
-
-def _offsets(values: pa.Array) -> npt.NDArray[np.int64]:
-    """Where each value begins and ends in the data; that of a null is whatever stands there."""
-    if not len(values):
-        return np.zeros(1, np.int64)
-    return np.frombuffer(values.buffers()[1], np.int64)[values.offset : values.offset + len(values) + 1].copy()
-
-
-def _data(values: pa.Array) -> npt.NDArray[np.uint8]:
-    buffer = values.buffers()[2]
-    return np.frombuffer(buffer, np.uint8) if buffer is not None else np.empty(0, np.uint8)
+    offsets = pa.py_buffer(byte_offsets(elements)[list_ends(lists)])
+    rows = pa.Array.from_buffers(_BYTES, len(lists), [None, offsets, pa.py_buffer(byte_data(elements))])
+    return with_nulls(rows, lists)

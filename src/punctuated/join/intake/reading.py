@@ -55,9 +55,9 @@ class Reader:
             punctuations=self._parse(others, faults),
         )
 
-    def passed_on(self, table: pa.Table) -> list[tuple[str, str, int | None, str]]:
-        """Tuples that were rejected before they came here: stream, reason, time in microseconds, row."""
-        return []
+    def passed_on(self, table: pa.Table) -> pa.Table | None:
+        """Tuples that were rejected before they came here, as they are shown."""
+        return None
 
     def _single_values(self, patterns: "_Rows") -> tuple[tuple[EndedKeys, ...], "_Rows"]:
         """Punctuations that name one integer key and nothing else, and all others.

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from punctuated.join.intake.reading import Reader
 from punctuated.join.intake.recast import recast
+from punctuated.join.output.rejected import REJECTED_SCHEMA
 from punctuated.join.output.views import (
     END,
     KIND,
@@ -56,12 +57,12 @@ class ChainReader(Reader):
         ends = [Punctuation(ts, (WILDCARD,) * len(self.stream.columns), in_band=False) for ts in over]
         return StreamBatch(rows, endings, (*ranges, *reached, *ends))
 
-    def passed_on(self, table: pa.Table) -> list[tuple[str, str, int | None, str]]:
-        """What the other join has rejected: stream, reason, time in microseconds, row."""
+    def passed_on(self, table: pa.Table) -> pa.Table:
+        """What the other join has rejected."""
         rejected = of_kind(table, REJECTED)
         times = rejected[TIME].cast(pa.int64() if pa.types.is_integer(rejected[TIME].type) else _MICROSECONDS)
         columns = [rejected[STREAM], rejected[REASON], times.cast(pa.int64()), rejected[ROW]]
-        return list(zip(*(column.to_pylist() for column in columns), strict=True))
+        return pa.table(columns, schema=REJECTED_SCHEMA)
 
     def _endings(self, told: pa.Table) -> tuple[tuple[EndedKeys, ...], list[Punctuation]]:
         if not len(told) or not self.stream.punctuated:  # the other join may be on another key

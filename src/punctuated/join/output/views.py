@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.latest_results import LatestResults
+from punctuated.join.output.rejected import REJECTED_SCHEMA
 from punctuated.join.output.widen import widen
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.algorithm import Propagation
@@ -30,9 +31,6 @@ KIND, TIME, WATERMARK = "_kind", "_ts", "_watermark"
 STREAM, REASON, PATTERN, ROW = "_stream", "_reason", "_pattern", "_row"
 RESULT, PUNCTUATION, REJECTED, PROGRESS, END = "result", "punctuation", "rejected", "watermark", "end"  # kinds
 IN_BAND = (KIND, TIME, STREAM, REASON, PATTERN, ROW, WATERMARK)  # columns beside those of the results
-REJECTED_SCHEMA = pa.schema(
-    [("stream", pa.string()), ("reason", pa.string()), ("ts", pa.int64()), ("row", pa.string())]
-)
 _EARLIEST = -(2**60)  # that a column of times can hold whatever its unit
 
 
@@ -96,13 +94,13 @@ class Views:
         if view is View.PUNCTUATIONS:
             return [self._timed(table, len(self.key)) for table in batch.punctuations]
         if view is View.REJECTED:
-            return [self._timed(table, 2) for table in batch.rejected]
+            return [self._timed(each.table, 2) for each in batch.rejected]
         chained = view is View.CHAIN
         punctuations = self._after_results(batch, latest) if chained else batch.punctuations
         return [
             *(self._result(table, ts) for table, ts in zip(batch.results, batch.result_ts, strict=True)),
             *(self._labelled(PUNCTUATION, each, [*self.key, TIME, REASON, PATTERN]) for each in punctuations),
-            *(self._labelled(REJECTED, each, [STREAM, REASON, TIME, ROW]) for each in batch.rejected),
+            *(self._labelled(REJECTED, each.table, [STREAM, REASON, TIME, ROW]) for each in batch.rejected),
             *(self._progress(batch) if chained and speaks_for_all else ()),
         ]
 
