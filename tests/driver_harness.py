@@ -75,8 +75,8 @@ def observe(driver: JoinDriver, batch: BatchResult, domain: Sequence[Any] = DOMA
             named = tuple(row[name] for name in spec.left.key)
             key, covered = (None, extent(patterns, domain)) if None in named else (named, None)
             seen.punctuations[key, covered, row["ts"], row["reason"]] += 1
-    for table in batch.rejected:
-        for row in table.to_pylist():
+    for rejected in batch.rejected:
+        for row in rejected.table.to_pylist():
             seen.rejected[row["stream"] == spec.left.name, tuple(json.loads(row["row"]).values()), row["reason"]] += 1
     return seen
 

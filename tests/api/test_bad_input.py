@@ -92,7 +92,7 @@ def test_sources_say_what_to_change() -> None:
 
 
 def test_null_times_are_refused() -> None:
-    with raises("'ts' has 1 nulls"):
+    with raises("'ts': row 1: its time is null; drop or fill such rows"):
         left(pa.table({"k": [1, 2], "ts": pa.array([0, None], pa.int64())}))
 
 
@@ -232,6 +232,8 @@ def test_endings_must_fit_their_stream() -> None:
         left(punctuations=pt.endings(RIGHT, key=["k", "at"], time="at"))
     with raises("no column 'closed'"):
         left(punctuations=pt.endings(RIGHT, key="k", time="closed"))
+    with raises("endings of A.*must be a timestamp or an integer"):
+        left(punctuations=pt.endings(pa.table({"k": [1], "at": ["0"]}), key="k", time="at"))
     with raises("of type string, the stream int64"):
         left(punctuations=pt.endings(pa.table({"k": ["1"], "at": [0]}), key="k", time="at"))
 
@@ -262,3 +264,88 @@ def test_timestamps_of_every_unit_are_times() -> None:
         )
         assert joined.results["ts"].type == pa.timestamp(unit)
         assert len(joined.results) == 2
+
+
+KEYS = {
+    "an integer and a float": (pa.int64(), pa.float64(), "cast the right one to int64"),
+    "a float and an integer": (pa.float32(), pa.int64(), "cast the left one to int64"),
+    "with and without a sign": (pa.int32(), pa.uint64(), "cast the right one to int64"),
+    "a decimal and a float": (pa.decimal128(9, 2), pa.float64(), r"cast the right one to decimal128\(9, 2\)"),
+    "an integer and a decimal": (pa.int64(), pa.decimal128(9, 2), r"cast the left one to decimal128\(9, 2\)"),
+    "moments and local times": (pa.timestamp("us", "UTC"), pa.timestamp("us"), "cast one of them"),
+    "a text and a number": (pa.string(), pa.int64(), "cast one of them"),
+}
+
+
+@pytest.mark.parametrize("which", KEYS)
+def test_keys_that_cannot_be_compared_exactly_are_refused(which: str) -> None:
+    one, two, remedy = KEYS[which]
+    tables = [pa.table({"k": pa.nulls(0, dtype), "ts": pa.nulls(0, pa.int64())}) for dtype in (one, two)]
+    with raises(f"key 'k' is of type .*{remedy}"):
+        pt.join(left(tables[0]), right(tables[1], time="ts"))
+
+
+@pytest.mark.parametrize("dtype", [pa.float64(), pa.string(), pa.decimal128(9, 0)])
+def test_endings_that_cannot_be_compared_exactly_are_refused(dtype: pa.DataType) -> None:
+    said = pa.table({"k": pa.nulls(0, dtype), "at": pa.nulls(0, pa.int64())})
+    with raises("its endings have key 'k'"):
+        left(punctuations=pt.endings(said, key="k", time="at"))
+
+
+def test_times_with_and_without_a_zone_are_refused() -> None:
+    stamps = [datetime(2024, 1, 1), datetime(2024, 1, 2)]
+    naive, zoned = (pa.array(stamps, pa.timestamp("us", zone)) for zone in (None, "UTC"))
+    ours = pa.table({"k": [1, 2], "ts": naive})
+    with raises(r"A has times of type timestamp\[us\] and B of type .*cast the other one"):
+        pt.join(left(ours), right(pa.table({"k": [1, 2], "at": zoned})))
+    with raises("its endings of type .*cast the other one"):
+        left(ours, punctuations=pt.endings(pa.table({"k": [1, 2], "at": zoned}), key="k", time="at"))
+
+
+def test_times_between_microseconds_are_refused_and_whole_ones_are_times() -> None:
+    """A window of 10 µs must not join tuples at a distance of 10.999 µs."""
+    fine = pa.table({"k": [1], "ts": pa.array([10_999], pa.timestamp("ns"))})
+    with raises("time column 'ts': row 0: its time lies between two microseconds; round them"):
+        left(fine)
+    with raises("its time lies between two microseconds"):
+        left(punctuations=pt.endings(fine, key="k", time="ts"))
+    whole = [pa.table({"k": [1], name: pa.array([at], pa.timestamp("ns"))}) for name, at in (("ts", 0), ("at", 10_000))]
+    assert len(pt.join(left(whole[0]), right(whole[1])).results) == 1
+
+
+def test_times_that_an_input_type_cannot_hold_come_out() -> None:
+    """An unmatched row comes out at the end of its window, wherever that is."""
+    ours = pa.table({"k": pa.array([1], pa.int8()), "ts": pa.array([100], pa.int8())})
+    theirs = pa.table({"k": pa.array([2], pa.int8()), "at": [300]})
+    joined = pt.join(left(ours, window=90), right(theirs, window=90), how="left")
+    assert joined.all["_ts"].to_pylist() == [190] and joined.all["_ts"].type == pa.int64()
+
+
+def test_keys_finer_than_microseconds_are_told_apart() -> None:
+    stamps = pa.array([1, 2, 3_000], pa.timestamp("ns"))
+    tables = [pa.table({"k": stamps, name: [0, 0, 0]}) for name in ("ts", "at")]
+    ours, other = (pt.unique(),) * 2
+    joined = pt.join(left(tables[0], punctuations=ours), right(tables[1], punctuations=other))
+    assert sorted(joined.punctuations["pattern"].to_pylist()) == [
+        "<1970-01-01T00:00:00.000000001>",
+        "<1970-01-01T00:00:00.000000002>",
+        "<1970-01-01T00:00:00.000003000>",
+    ]
+    said = pa.table({"k": stamps[:1], "ts": [0], "said": ["<1970-01-01T00:00:00.000000001,*>"]})
+    with raises("expected a value of type timestamp"):
+        pt.join(left(said, punctuations=pt.rows_with("said")), right(tables[1]))
+
+
+@pytest.mark.parametrize("bound", ["9223372036854775807]", "9223372036854775807)", "4611686018427387904]"])
+def test_a_heartbeat_beyond_all_times_is_refused(bound: str) -> None:
+    said = pa.table({"k": [1, None], "ts": [0, 5], "said": [None, f"<*,(,{bound}>"]})
+    with raises("stream 'A', row 1: the time .* is beyond"):
+        pt.join(left(said, punctuations=pt.rows_with("said")), right())
+
+
+def test_the_largest_heartbeat_changes_no_key_beside_it() -> None:
+    key = 2**53
+    said = [None, f"<{key + 1},*>", None, f"<*,(,{2**60}]>"]
+    ours = pa.table({"k": [key, None, key, None], "ts": [0, 0, 1, 5], "said": said})
+    joined = pt.join(left(ours, punctuations=pt.rows_with("said")), right(pa.table({"k": [key], "at": [2]}), window=10))
+    assert len(joined.results) == 2 and len(joined.rejected) == 0

@@ -1,6 +1,7 @@
 """Keys and payloads of every Arrow type give the same join as the plain numbers behind them."""
 
 import datetime as dt
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -128,3 +129,84 @@ def test_ranges_and_lists_of_text_end_their_values(pattern: str, ended: list[str
     }
     assert sorted(key for key, ts in by_time.items() if ts == 3) == ended
     assert all(ts == 10 for key, ts in by_time.items() if key not in ended)
+
+
+STRUCT = pa.struct([("a", pa.int64()), ("b", pa.int64())])
+NESTED: dict[str, tuple[pa.DataType, list[Any]]] = {
+    "struct": (
+        STRUCT,
+        [None, {"a": None, "b": None}, {"a": 1, "b": None}, {"a": 2, "b": None}, {"a": None, "b": 1}, {"a": 1, "b": 1}],
+    ),
+    "struct of struct": (
+        pa.struct([("s", STRUCT), ("c", pa.int64())]),
+        [{"s": None, "c": 1}, {"s": {"a": None, "b": None}, "c": 1}, {"s": {"a": 1, "b": None}, "c": None}],
+    ),
+    "struct of text": (
+        pa.struct([("a", pa.string()), ("b", pa.string())]),
+        [{"a": "", "b": None}, {"a": None, "b": ""}, {"a": "xy", "b": "z"}, {"a": "x", "b": "yz"}],
+    ),
+    "struct without fields": (pa.struct([]), [{}, None]),
+    "list": (pa.list_(pa.int64()), [None, [], [None], [None, None], [0], [1, None], [None, 1], [1]]),
+    "list of text": (
+        pa.list_(pa.string()),
+        [["a", "b"], ["ab"], ["a", "b", ""], ['a", "b'], ["a", None, "b"], ["1"], ["null"], [None]],
+    ),
+    "list of lists": (pa.list_(pa.list_(pa.int8())), [[], [None], [[]], [[], []], [[1], [2]], [[1, 2]], [[None]]]),
+    "list of structs": (pa.list_(STRUCT), [[None], [{"a": None, "b": None}], [{"a": 1, "b": None}], []]),
+    "fixed list": (pa.list_(pa.int32(), 2), [None, [1, 2], [1, None], [None, 2]]),
+    "list view": (pa.list_view(pa.int32()), [None, [1, 2], [1], []]),
+    "floats": (pa.list_(pa.float64()), [[0.0], [math.nan], [1.0], [math.inf], [None]]),
+    "float struct": (pa.struct([("x", pa.float32())]), [{"x": 0.0}, {"x": math.nan}, {"x": None}]),
+    "decimals": (pa.list_(pa.decimal128(9, 2)), [[Decimal("1.10")], [Decimal("1.11")], [None]]),
+    "map": (
+        pa.map_(pa.string(), pa.float64()),
+        [None, [], [("a", None)], [("a", 0.0)], [("a", 1.0), ("b", 2.0)], [("a", 2.0), ("b", 1.0)], [("ab", 2.0)]],
+    ),
+}
+OTHER_FORMS: dict[str, list[Any]] = {
+    "floats": [[-0.0], [np.uint64(0xFFF8_0000_0000_0001).view(np.float64)]],
+    "float struct": [{"x": -0.0}],
+    "map": [[("b", 2.0), ("a", 1.0)], [("a", -0.0)]],
+}
+
+
+def keyed(dtype: pa.DataType, keys: list[Any], number: str) -> pa.Table:
+    return pa.table({"k": pa.array(keys, dtype), "ts": [0] * len(keys), number: range(len(keys))})
+
+
+@pytest.mark.parametrize("shape", NESTED)
+@pytest.mark.parametrize("with_second", [False, True])
+def test_a_nested_key_is_one_value_and_only_a_null_key_is_null(shape: str, with_second: bool) -> None:
+    dtype, keys = NESTED[shape]
+    left, right = keyed(dtype, keys, "l"), keyed(dtype, keys[::-1], "r")
+    key = ["k"]
+    if with_second:
+        key = ["k", "same"]
+        left, right = (table.append_column("same", pa.array(["x"] * len(keys))) for table in (left, right))
+    streams = [pt.stream(table, name=n, key=key, time="ts", window=9) for table, n in ((left, "A"), (right, "B"))]
+    results = pt.join(*streams).results
+    pairs = sorted(zip(results["l"].to_pylist(), results["r"].to_pylist(), strict=True))
+    assert pairs == [(i, len(keys) - 1 - i) for i, value in enumerate(keys) if value is not None]
+
+
+@pytest.mark.parametrize("shape", OTHER_FORMS)
+def test_equal_nested_values_of_another_form_are_one_key(shape: str) -> None:
+    dtype, keys = NESTED[shape]
+    others = OTHER_FORMS[shape]
+    streams = [
+        pt.stream(keyed(dtype, values, n), name=n, key="k", time="ts", window=9)
+        for values, n in ((keys, "l"), (others, "r"))
+    ]
+    assert sorted(pt.join(*streams).results["r"].to_pylist()) == list(range(len(others)))
+
+
+def test_what_is_declared_of_nulls_inside_a_key_does_not_count() -> None:
+    repeated = pa.dictionary(pa.int8(), pa.string())
+    strict = pa.struct([pa.field("a", pa.int64(), nullable=False), pa.field("b", repeated)])
+    loose = pa.struct([("a", pa.int64()), ("b", pa.string())])
+    keys = [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
+    streams = [
+        pt.stream(keyed(dtype, keys, n), name=n, key="k", time="ts", window=9)
+        for dtype, n in ((strict, "l"), (loose, "r"))
+    ]
+    assert sorted(pt.join(*streams).results["r"].to_pylist()) == [0, 1]

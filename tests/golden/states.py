@@ -95,7 +95,9 @@ def gone_on(name: str, state: bytes | None) -> list[str]:
         restore(driver, [bytes(entry) for entry in unpack_bundle(state).values()])
     later = [driver.process(*batches(name, number)) for number in range(N_SAVED, N_BATCHES)]
     tables = [
-        table for batch in [*later, driver.end()] for table in (*batch.results, *batch.punctuations, *batch.rejected)
+        table
+        for batch in [*later, driver.end()]
+        for table in (*batch.results, *batch.punctuations, *(each.table for each in batch.rejected))
     ]
     return [*sorted(str(row) for table in tables for row in table.to_pylist()), str(driver.counts())]
 

@@ -11,7 +11,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.views import REJECTED_SCHEMA, View, punctuation_schema
+from punctuated.join.output.rejected import REJECTED_SCHEMA, RenderedRows
+from punctuated.join.output.views import View, punctuation_schema
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
@@ -38,7 +39,9 @@ def part() -> BatchResult:
     """A part of everything, in chunks."""
     results = in_chunks(QUERY.join.results)
     punctuations, rejected = in_chunks(punctuation_schema(["k"], [pa.int64()])), in_chunks(REJECTED_SCHEMA)
-    return BatchResult([results], [np.zeros(3, np.int64)], [punctuations], [], [rejected], watermark=5, horizon=5)
+    return BatchResult(
+        [results], [np.zeros(3, np.int64)], [punctuations], [], [RenderedRows(rejected)], watermark=5, horizon=5
+    )
 
 
 def taken_by_spark(query: Query, frames: Iterable[pd.DataFrame]) -> int:

@@ -23,7 +23,8 @@ from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.in_band import InBand
-from punctuated.join.output.views import REJECTED_SCHEMA, View
+from punctuated.join.output.rejected import REJECTED_SCHEMA, RenderedRows
+from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.pattern import WILDCARD, Constant, Range
@@ -599,7 +600,7 @@ def test_what_an_earlier_join_has_rejected_is_passed_on_and_not_counted_again() 
     spec, inputs = replace(SPEC, streams=(chained, SPEC.right)), (reader, QUERY.join.inputs[RIGHT])
     query = replace(QUERY, join=replace(QUERY.join, spec=spec, inputs=inputs))
     rejected = pa.table([["A", "A"], ["late", "corrupt"], [5, None], ["{}", "{}"]], schema=REJECTED_SCHEMA)
-    told = QUERY.join.views.table(View.CHAIN, [BatchResult(rejected=[rejected])])
+    told = QUERY.join.views.table(View.CHAIN, [BatchResult(rejected=[RenderedRows(rejected)])])
     packed = pa.Table.from_batches(list(Pack(LEFT, reader, 2)(iter(told.to_batches()))))
     clear_cache()
     rows, counted = Steps(query).run(packed), Metrics()

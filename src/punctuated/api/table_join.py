@@ -108,8 +108,9 @@ class Join:
         """Nothing but this object is needed to go on with its results."""
 
     def chain_batches(self) -> Iterator[pa.Table]:
-        """All that the join says, batch by batch, for another join."""
-        return (self.bound.views.table(View.CHAIN, [batch]) for batch in self._run[1])
+        """All that the join says to another join, batch by batch; what it has rejected is read here."""
+        unread = (replace(batch, rejected=[]) for batch in self._run[1])
+        return (self.bound.views.table(View.CHAIN, [batch]) for batch in unread)
 
     # Running
 

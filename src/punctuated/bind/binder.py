@@ -29,6 +29,7 @@ from punctuated.model.spec import (
     StreamSpec,
     parse_join_type,
 )
+from punctuated.model.times import are_times_alike
 from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.bounds import is_unbounded
 from punctuated.plan.optimizer import structure_chooser
@@ -41,6 +42,7 @@ def bind_join(streams: Sequence[DeclaredStream], **options: Unpack[JoinOptions])
     """A join of these streams; warns if nothing bounds what it must remember of one."""
     left, right = named = _named(streams)
     types = _key_types(left, right)
+    _check_time_zones(left, right)
     where = options.get("where")
     spec = _spec((left.spec, right.spec), options)
     _check_predicate(where, spec, named)
@@ -98,6 +100,15 @@ def _key_types(left: DeclaredStream, right: DeclaredStream) -> list[pa.DataType]
     return [
         common_key_type(ours, left.schema.field(ours).type, right.schema.field(theirs).type) for ours, theirs in names
     ]
+
+
+def _check_time_zones(left: DeclaredStream, right: DeclaredStream) -> None:
+    ours, theirs = (each.schema.field(each.spec.time).type for each in (left, right))
+    if not are_times_alike(ours, theirs):
+        raise ColumnError(
+            f"{left.spec.name} has times of type {ours} and {right.spec.name} of type {theirs}: only one of them knows "
+            "its time zone; cast the other one"
+        )
 
 
 def _checked_shed(shed: Shed | None) -> Shed | None:

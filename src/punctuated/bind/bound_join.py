@@ -23,6 +23,7 @@ from punctuated.model.aggregate import Aggregate
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.predicate import Expression
 from punctuated.model.spec import JoinSpec
+from punctuated.model.times import output_time_type
 from punctuated.plan.allocation import ShedAllocation
 from punctuated.plan.optimizer import StructureChooser
 
@@ -75,8 +76,8 @@ class BoundJoin:
 
     @property
     def time_type(self) -> pa.DataType:
-        """In which times come out: that of the first stream."""
-        return self.schemas[0].field(self.spec.left.time).type
+        """In which times come out: as those of the first stream, in microseconds."""
+        return output_time_type(self.schemas[0].field(self.spec.left.time).type)
 
     @cached_property
     def views(self) -> Views:

@@ -8,13 +8,14 @@ import pyarrow as pa
 
 from punctuated.bind.sources import Announced, Clustered, RowsWith, Source, Unique, When, single_sources
 from punctuated.errors import ColumnError, StreamError
+from punctuated.join.intake.keys import are_keys_alike
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.in_band import InBand
 from punctuated.model.free_names import HIDDEN
 from punctuated.model.given import column_names, text
 from punctuated.model.spec import OnViolation, StreamSpec
-from punctuated.model.times import is_time
+from punctuated.model.times import are_times_alike, is_time
 from punctuated.model.window import Duration, UntilWindow, Window, as_window, parse_duration
 
 
@@ -61,7 +62,7 @@ def declare(
     pattern_column, flag = _only_column(sources, RowsWith), _only_column(sources, When)
     _check_key(shown, key, keys, sources)
     check_columns(shown, schema, keys, time, flag, pattern_column, order)
-    _check_until(shown, schema, as_window(window), pattern_column)
+    _check_until(shown, schema, time, as_window(window), pattern_column)
     columns = [column for column in schema.names if column != pattern_column]
     spec = StreamSpec(
         name=name or "",
@@ -98,7 +99,7 @@ def declare_output(
     schema = results.append(pa.field(time, time_type))
     keys = own_key if key is None else column_names(key, "key", StreamError)
     check_columns(name, schema, keys, time, None, None, None)
-    _check_until(name, schema, as_window(window), None)
+    _check_until(name, schema, time, as_window(window), None)
     spec = StreamSpec(
         name=name,
         columns=tuple(schema.names),
@@ -158,11 +159,7 @@ def check_columns(
     for name in (*key, time, flag, pattern, order):
         if name is not None and name not in schema.names:
             raise ColumnError(_unknown(stream, name, schema.names))
-    if not is_time(schema.field(time).type):
-        raise ColumnError(
-            f"stream {stream!r}: time column {time!r} is of type {schema.field(time).type}; "
-            "it must be a timestamp or an integer (microseconds)"
-        )
+    _check_time(stream, schema, time)
     if flag is not None and not pa.types.is_boolean(schema.field(flag).type):
         raise ColumnError(f"stream {stream!r}: when({flag!r}) needs a boolean column, not {schema.field(flag).type}")
     if pattern is not None and not _is_text(schema.field(pattern).type):
@@ -173,17 +170,30 @@ def check_columns(
         raise ColumnError(f"stream {stream!r}: {pattern!r} cannot carry patterns and be an attribute of the stream")
 
 
-def _check_until(stream: str, schema: pa.Schema, window: Window, pattern: str | None) -> None:
-    """Raise if windows end by a column that is missing or holds no times."""
+def _check_until(stream: str, schema: pa.Schema, time: str, window: Window, pattern: str | None) -> None:
+    """Raise if windows end by a column that is missing or holds no times, or times of another kind."""
     if not isinstance(window, UntilWindow):
         return
     if window.column not in schema.names or window.column == pattern:
         raise ColumnError(_unknown(stream, window.column, [name for name in schema.names if name != pattern]))
-    dtype = schema.field(window.column).type
-    if not is_time(dtype):
+    ends, times = schema.field(window.column).type, schema.field(time).type
+    if not is_time(ends):
         raise ColumnError(
             f"stream {stream!r}: until({window.column!r}) needs a column of timestamps or integers (microseconds), "
-            f"not {dtype}"
+            f"not {ends}"
+        )
+    if not are_times_alike(ends, times):
+        raise ColumnError(
+            f"stream {stream!r}: until({window.column!r}) is of type {ends} and the time column {time!r} of {times}; "
+            "give both a time zone, or neither"
+        )
+
+
+def _check_time(stream: str, schema: pa.Schema, time: str) -> None:
+    if not is_time(schema.field(time).type):
+        raise ColumnError(
+            f"stream {stream!r}: time column {time!r} is of type {schema.field(time).type}; "
+            "it must be a timestamp or an integer (microseconds)"
         )
 
 
@@ -197,10 +207,17 @@ def check_endings(stream: DeclaredStream, source: Announced, schema: pa.Schema) 
     for column in (*source.key, source.time):
         if column not in schema.names:
             raise ColumnError(_unknown(f"endings of {name}", column, schema.names))
-    for ours, theirs in zip(keys, source.key, strict=True):
-        wanted, given = stream.schema.field(ours).type, schema.field(theirs).type
-        if wanted != given and not _castable(given, wanted):
-            raise ColumnError(f"stream {name!r}: its endings have key {theirs!r} of type {given}, the stream {wanted}")
+    _check_time(f"endings of {name}", schema, source.time)
+    ours, theirs = stream.schema.field(stream.spec.time).type, schema.field(source.time).type
+    if not are_times_alike(ours, theirs):
+        raise ColumnError(
+            f"stream {name!r} has times of type {ours}, its endings of type {theirs}: only one of them knows its "
+            "time zone; cast the other one"
+        )
+    for column, key in zip(keys, source.key, strict=True):
+        wanted, given = stream.schema.field(column).type, schema.field(key).type
+        if not are_keys_alike(wanted, given):
+            raise ColumnError(f"stream {name!r}: its endings have key {key!r} of type {given}, the stream {wanted}")
 
 
 def _is_text(dtype: pa.DataType) -> bool:
@@ -211,11 +228,3 @@ def _unknown(stream: str, name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
     return f"stream {stream!r} has no column {name!r}{hint}"
-
-
-def _castable(given: pa.DataType, wanted: pa.DataType) -> bool:
-    try:
-        pa.nulls(0, given).cast(wanted)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return False
-    return bool(pa.types.is_integer(given) == pa.types.is_integer(wanted))

@@ -35,22 +35,22 @@ def count(column: str | None = None) -> Aggregate:
 
 
 def sum(column: str) -> Aggregate:
-    """Sum of a column; null if all its values are."""
+    """Sum of a column, exact; null if all its values are, or if its type (that of Spark's sum) cannot hold it."""
     return Aggregate("sum", column)
 
 
 def min(column: str) -> Aggregate:
-    """Smallest value of a column."""
+    """Smallest value of a column; NaN is greater than every number."""
     return Aggregate("min", column)
 
 
 def max(column: str) -> Aggregate:
-    """Largest value of a column."""
+    """Largest value of a column; NaN is greater than every number."""
     return Aggregate("max", column)
 
 
 def mean(column: str) -> Aggregate:
-    """Mean of a column."""
+    """Mean of a column: that of its exact sum, a double, or of decimals a decimal with four more places."""
     return Aggregate("mean", column)
 
 

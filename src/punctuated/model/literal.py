@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+_EXCESS_DIGITS = re.compile(r"[.,][0-9]{6}([0-9]+)")
 _PRINTS_BARE = re.compile(r"\w(?:[\w .:@/+-]*[\w.:@/+-])?")
 ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _QUOTED = str.maketrans({char: "\\" + letter for letter, char in ESCAPES.items()})
@@ -31,7 +32,7 @@ def read_literal(text: str, dtype: pa.DataType) -> Any:
     """
     try:
         return _reader(dtype)(text)
-    except (ValueError, ArithmeticError):  # pyarrow's errors are ValueErrors, those of decimals ArithmeticErrors
+    except (ValueError, ArithmeticError):  # as pyarrow's errors are; integers and decimals may overflow
         return None
 
 
@@ -74,7 +75,7 @@ def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
     if kind.is_boolean(dtype):
         return lambda text: {"true": True, "false": False}.get(text.lower())
     if kind.is_timestamp(dtype):
-        return _read_timestamp
+        return lambda text: _read_timestamp(text, dtype)
     if kind.is_date(dtype):
         return date.fromisoformat
     if kind.is_integer(dtype):
@@ -97,9 +98,17 @@ def _read_float(text: str, dtype: pa.DataType) -> float | None:
     return None if overflows or "_" in text else value
 
 
-def _read_timestamp(text: str) -> int:
-    if _INTEGER.fullmatch(text):
-        return int(pa.scalar(int(text), pa.int64()).as_py())
+def _read_timestamp(text: str, dtype: pa.DataType) -> int:
+    """In microseconds, if the column's unit can hold that."""
+    us = int(text) if _INTEGER.fullmatch(text) else _microseconds(text)
+    pa.scalar(us, pa.timestamp("us", dtype.tz)).cast(dtype)  # raises if not
+    return us
+
+
+def _microseconds(text: str) -> int:
+    excess = _EXCESS_DIGITS.search(text)  # which Python would cut off
+    if excess is not None and excess.group(1).strip("0"):
+        raise ValueError(f"{text!r} lies between two microseconds")
     moment = datetime.fromisoformat(text)
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MICROSECOND

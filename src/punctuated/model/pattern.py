@@ -173,6 +173,17 @@ def rank(value: Any) -> tuple[bool, Any]:
     return (is_nan, None if is_nan else value)
 
 
+def bounds_of(pattern: Pattern) -> tuple[Any, ...]:
+    """All values that stand in a pattern.
+
+    >>> bounds_of(Range(low=3)), bounds_of(OneOf((1, 2)))
+    ((3,), (1, 2))
+    """
+    if isinstance(pattern, Range):
+        return tuple(bound for bound in (pattern.low, pattern.high) if bound is not None)
+    return _values(pattern)
+
+
 def _values(pattern: Pattern) -> tuple[Any, ...]:
     if isinstance(pattern, Constant):
         return (pattern.value,)

@@ -1,4 +1,7 @@
-"""Event times: integers in microseconds inside, timestamp or integer columns outside."""
+"""Event times: integers in microseconds inside, timestamp or integer columns outside.
+
+A time is exact or it is none: nulls, times beyond ±2^60 µs and those between two microseconds are faults of their rows.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,8 +10,20 @@ import pyarrow.compute as pc
 
 from punctuated.errors import ColumnError
 
+Times = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Fault = tuple[int, str]  # place of a row, and what is wrong with it
 LARGEST_TIME = 2**60  # so that a window can be added to any time
-PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_MICROSECONDS = 1_000_000  # of a second
+PER_SECOND = {"s": 1, "ms": 1_000, "us": _MICROSECONDS, "ns": 1_000_000_000}
+_NULL = "its time is null"
+_BEYOND = "its time is beyond ±2^60 µs"
+_BETWEEN = "its time lies between two microseconds"
+_REMEDIES = {
+    _NULL: "drop or fill such rows first",
+    _BEYOND: "are its times in another unit?",
+    _BETWEEN: "round them, with pyarrow.compute.floor_temporal(…, unit='microsecond') or the like",
+}
 
 
 def is_time(dtype: pa.DataType) -> bool:
@@ -16,29 +31,70 @@ def is_time(dtype: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(dtype) or pa.types.is_integer(dtype))
 
 
-def to_microseconds(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.int64]:
-    """Times of a column as int64 microseconds; nanoseconds are cut."""
+def are_times_alike(one: pa.DataType, two: pa.DataType) -> bool:
+    """Whether times of both types can be compared: not if one has a time zone, so that it is a moment, and one has not.
+
+    Integers are moments or local times, as their stream has it.
+    """
+    stamps = [dtype for dtype in (one, two) if pa.types.is_timestamp(dtype)]
+    return len({dtype.tz is None for dtype in stamps}) < 2
+
+
+def output_time_type(dtype: pa.DataType) -> pa.DataType:
+    """The type of an output's times, given that of an input: every time fits, to the microsecond.
+
+    >>> output_time_type(pa.int32()), output_time_type(pa.timestamp("s", tz="UTC"))
+    (DataType(int64), TimestampType(timestamp[us, tz=UTC]))
+    """
+    return pa.timestamp("us", dtype.tz) if pa.types.is_timestamp(dtype) else pa.int64()
+
+
+def to_microseconds(column: pa.ChunkedArray, name: str) -> Times:
+    """Times of a column as int64 microseconds; raises if a row has none."""
     if not is_time(column.type):
         raise ColumnError(
             f"time column {name!r} is of type {column.type}; it must be a timestamp or an integer (microseconds)"
         )
-    if column.null_count:
-        raise ColumnError(f"time column {name!r} has {column.null_count} nulls; drop or fill these rows first")
-    times = _as_int64(column, name)
-    if pa.types.is_timestamp(column.type):
-        per_second = PER_SECOND[column.type.unit]
-        times = times // 1_000 if per_second > 1_000_000 else times * (1_000_000 // per_second)
-    if times.size and max(-int(times.min()), int(times.max())) > LARGEST_TIME:
-        raise ColumnError(f"time column {name!r} has times beyond ±{LARGEST_TIME} µs; are they in another unit?")
+    times, faults = read_times(column)
+    if faults:
+        place, why = faults[0]
+        more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise ColumnError(f"time column {name!r}: row {place}{more}: {why}; {_REMEDIES[why]}")
     return times
 
 
-def _as_int64(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.int64]:
-    try:
-        integers = pc.cast(column, pa.int64())
-    except pa.ArrowInvalid as error:
-        raise ColumnError(f"time column {name!r} does not fit into 64 bits: {error}") from None
-    return np.asarray(integers.combine_chunks().to_numpy(zero_copy_only=False), dtype=np.int64)
+def read_times(column: pa.ChunkedArray) -> tuple[Times, list[Fault]]:
+    """Times in microseconds, and the rows that have none; what stands for them is any number."""
+    faults: list[Fault] = []
+    if column.null_count:
+        faults += _at(np.asarray(column.is_null()), _NULL)
+        column = pc.fill_null(column, pa.scalar(0, column.type))
+    numbers = _as_int64(column)
+    per_second = PER_SECOND[column.type.unit] if pa.types.is_timestamp(column.type) else _MICROSECONDS
+    limit = LARGEST_TIME * per_second // _MICROSECONDS
+    if numbers.size and (int(numbers.min()) < -limit or int(numbers.max()) > limit):
+        faults += _at((numbers < -limit) | (numbers > limit), _BEYOND)
+    if per_second <= _MICROSECONDS:
+        return numbers * (_MICROSECONDS // per_second), sorted(faults)
+    step = per_second // _MICROSECONDS
+    times = numbers // step
+    faults += _at(times * step != numbers, _BETWEEN)
+    return times, sorted(faults)
+
+
+def _as_int64(column: pa.ChunkedArray) -> Times:
+    if column.type == pa.uint64():
+        column = pc.min_element_wise(column, pa.scalar(2**63 - 1, pa.uint64()))
+    return np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
+
+
+def _at(mask: Mask, why: str) -> list[Fault]:
+    return [(place, why) for place in np.flatnonzero(mask).tolist()]
+
+
+def key_microseconds(column: pa.Array) -> list[int]:
+    """Timestamps of a key as patterns hold them."""
+    return list(column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64()).to_pylist())
 
 
 def from_known_microseconds(times: pa.ChunkedArray, dtype: pa.DataType) -> pa.Array:
@@ -48,8 +104,6 @@ def from_known_microseconds(times: pa.ChunkedArray, dtype: pa.DataType) -> pa.Ar
     return pc.if_else(array.is_valid(), converted, pa.scalar(None, dtype)) if array.null_count else converted
 
 
-def from_microseconds(times: npt.NDArray[np.int64], dtype: pa.DataType) -> pa.Array:
-    """The inverse, as far as the type's unit allows."""
-    if pa.types.is_timestamp(dtype):
-        return pa.array(times, pa.timestamp("us", dtype.tz)).cast(dtype, safe=False)
+def from_microseconds(times: Times, dtype: pa.DataType) -> pa.Array:
+    """The inverse of `to_microseconds`, for types of an output's times."""
     return pa.array(times, pa.int64()).cast(dtype)

@@ -1,10 +1,8 @@
 """Pack: Arrow batches of a stream become one blob per bucket, so that Spark shuffles blobs and not rows."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,16 +10,17 @@ from punctuated.bind.warm_up import compile_once
 from punctuated.join.exchange.parcels import write_parcels
 from punctuated.join.exchange.spread import spread
 from punctuated.join.intake.reading import Reader, announce
-from punctuated.join.output.collector import json_value
+from punctuated.join.output.json_rows import render_rows, render_values
+from punctuated.join.output.rejected import rejected_table
 from punctuated.model.batch import StreamBatch
 from punctuated.model.side import Side
+from punctuated.model.times import Fault
 from punctuated.spark.bucket_ids import bucket_ids
-from punctuated.spark.rejects import Reject, write_rejects
+from punctuated.spark.rejects import write_rejects
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])
 PACKED_DDL = "bucket INT, side TINYINT, rejected BOOLEAN, data BINARY"
 _LARGEST = 64 << 20  # bytes of rows that are packed at a time
-Fault = tuple[int, str]  # place of a row, and what is wrong with it
 
 
 @dataclass(frozen=True)
@@ -45,42 +44,33 @@ class Pack:
         if self.stamped:
             batch_us = table.columns[-1][0].as_py()
             table = table.remove_column(table.num_columns - 1)
-        time = self.reader.stream.time if self.announced is None else self.announced[1]
-        timeless = [] if self.reader.stream.is_output else _without(table, time)
-        sound = table.filter(pc.is_valid(table[time])) if timeless else table
-        malformed: list[Fault] = []
-        batch = self._read(sound, malformed)
+        faults: list[Fault] = []
+        batch = self._read(table, faults)
         batches = spread(self.reader.stream, batch, self.reader.types, self.n_buckets, self.everywhere)
         yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(batches, batch_us), rejected=False)
-        corrupt = [*self._described(table, timeless), *self._described(sound, malformed)]
+        corrupt = self._described(table, faults)
         passed_on = self.reader.passed_on(table)
-        if corrupt or passed_on:
+        if len(corrupt) or (passed_on is not None and len(passed_on)):
             yield self._blobs(bucket_ids()[:1], [write_rejects(corrupt, passed_on)], rejected=True)
 
     def _read(self, table: pa.Table, faults: list[Fault]) -> StreamBatch:
         if self.announced is None:
             return self.reader.read(table, faults)
-        endings = announce(table, *self.announced, self.reader.types)
+        endings = announce(table, *self.announced, self.reader.types, faults)
         endings = replace(endings, keys=endings.keys.rename_columns(list(self.reader.stream.key)))
         return StreamBatch(self.reader.cast_schema.empty_table(), (endings,))
 
-    def _described(self, table: pa.Table, faults: list[Fault]) -> list[Reject]:
+    def _described(self, table: pa.Table, faults: list[Fault]) -> pa.Table:
         """Corrupt rows, each with what is wrong."""
-        rows = table.take(pa.array([place for place, _ in faults], pa.int64())).to_pylist()
-        name = self.reader.stream.name
-        return [
-            (name, "corrupt", None, json.dumps({"error": why, "row": row}, default=json_value, ensure_ascii=False))
-            for row, (_, why) in zip(rows, faults, strict=True)
-        ]
+        rows = render_rows(table.take(pa.array([place for place, _ in faults], pa.int64()))).combine_chunks()
+        why = render_values(pa.array([why for _, why in faults], pa.string())).cast(pa.string())
+        described = pc.binary_join_element_wise('{"error": ', why, ', "row": ', rows, "}", "")
+        return rejected_table(self.reader.stream.name, "corrupt", pa.nulls(len(faults), pa.int64()), described)
 
     def _blobs(self, ids: tuple[int, ...], data: list[bytes], rejected: bool) -> pa.RecordBatch:
         n = len(data)
         columns = [pa.array(ids, pa.int32()), pa.array([int(self.side)] * n, pa.int8())]
         return pa.record_batch([*columns, pa.array([rejected] * n), pa.array(data, pa.binary())], schema=PACKED)
-
-
-def _without(table: pa.Table, time: str) -> list[Fault]:
-    return [(int(place), "its time is null") for place in np.flatnonzero(table[time].is_null())]
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -1,36 +1,36 @@
 """Rows that are rejected before they come to a bucket: corrupt ones, and those that an earlier join has rejected.
 
-They travel as JSON to the bucket that speaks for all. A corrupt row counts as rejected in the join that meets it; the
-others have been counted where they were rejected.
+They travel as they are shown to the bucket that speaks for all. A corrupt row counts as rejected in the join that meets
+it; the others have been counted where they were rejected.
 """
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from punctuated.join.output.views import REJECTED_SCHEMA
+from punctuated.join.exchange.bundle import from_ipc, pack_bundle, to_ipc, unpack_bundle
+from punctuated.join.output.rejected import REJECTED_SCHEMA, RenderedRows
 
-Reject = tuple[str, str, int | None, str]  # stream, reason, time in microseconds, row
+_CORRUPT, _PASSED_ON = "corrupt", "passed on"
 
 
 class Rejects(NamedTuple):
     """Rows that were rejected before, and how many of them are corrupt."""
 
-    tables: list[pa.Table]
+    rows: list[RenderedRows]
     n_corrupt: int
 
 
-def write_rejects(corrupt: Sequence[Reject], passed_on: Sequence[Reject]) -> bytes:
+def write_rejects(corrupt: pa.Table, passed_on: pa.Table | None) -> bytes:
     """Both kinds as one blob."""
-    return json.dumps({"corrupt": corrupt, "passed on": passed_on}).encode()
+    before = REJECTED_SCHEMA.empty_table() if passed_on is None else passed_on
+    return pack_bundle({_CORRUPT: to_ipc(corrupt), _PASSED_ON: to_ipc(before)})
 
 
 def read_rejects(blobs: Sequence[bytes]) -> Rejects:
     """All rows of the blobs, in one table if there are any."""
-    written = [json.loads(data) for data in blobs]
-    rows = [row for each in written for kind in each.values() for row in kind]
-    named = [dict(zip(REJECTED_SCHEMA.names, row, strict=True)) for row in rows]
-    tables = [pa.Table.from_pylist(named, schema=REJECTED_SCHEMA)] if named else []
-    return Rejects(tables, sum(len(each["corrupt"]) for each in written))
+    written = [{kind: from_ipc(table) for kind, table in unpack_bundle(data).items()} for data in blobs]
+    tables = [each[kind] for each in written for kind in (_CORRUPT, _PASSED_ON) if len(each[kind])]
+    rows = [RenderedRows(pa.concat_tables(tables))] if tables else []
+    return Rejects(rows, sum(len(each[_CORRUPT]) for each in written))

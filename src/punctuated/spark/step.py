@@ -54,7 +54,7 @@ class JoinStep(StatefulProcessor):
         now_us = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if join.tells_time else None
         emitter, rejects = Emitter(join, bucket), read_rejects(before)
         bucket.driver.count_rejected(rejects.n_corrupt)
-        yield from emitter.frames(BatchResult(rejected=rejects.tables))
+        yield from emitter.frames(BatchResult(rejected=list(rejects.rows)))
         for part in bucket.driver.process_in_parts(*batches, now_us=now_us):
             clock.stage("join")
             yield from emitter.frames(part)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -27,7 +28,7 @@ def groups(
     final_per_batch = []
     for output in outputs:
         for member in result_rows(spec, output):
-            open_groups.setdefault(tuple(member[1][column] for column in by), []).append(member)
+            open_groups.setdefault(tuple(_one_form(member[1][column]) for column in by), []).append(member)
         final = sorted((group for group in open_groups if _is_final(spec, output, by, group)), key=_nulls_last)
         final_per_batch.append([_summary(by, group, open_groups.pop(group), aggregates) for group in final])
     return final_per_batch
@@ -92,11 +93,37 @@ def _aggregate(function: str, values: list[Any]) -> Any:
         return len(known)
     if not known:
         return None
+    if function in ("min", "max"):
+        return _one_form((min if function == "min" else max)(known, key=_above_numbers))
+    if isinstance(known[0], Decimal):
+        return _exact_decimal(known, len(known) if function == "mean" else None)
     if function == "mean":
         return exact_quotient(known, len(known))
-    if function == "sum":
-        return exact_quotient(known, 1) if isinstance(known[0], float) else sum(known)
-    return min(known) if function == "min" else max(known)
+    if isinstance(known[0], float):
+        return exact_quotient(known, 1)
+    total = sum(known)
+    return total if -(2**63) <= total < 2**63 else None
+
+
+def _one_form(value: Any) -> Any:
+    """Both zeros are one value, and so are all NaNs."""
+    if isinstance(value, float):
+        return math.nan if math.isnan(value) else value + 0.0
+    return value
+
+
+def _above_numbers(value: Any) -> tuple[bool, Any]:
+    """NaN is greater than every number."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return is_nan, 0 if is_nan else value
+
+
+def _exact_decimal(values: Sequence[Decimal], count: int | None) -> Decimal:
+    """The sum in the scale of the values, or with a count the mean with four more places, rounded half up."""
+    exponent = -int(values[0].as_tuple().exponent) + (0 if count is None else 4)
+    scaled = sum(map(Fraction, values), Fraction(0)) / (count or 1) * 10**exponent
+    rounded = math.floor(abs(scaled) + Fraction(1, 2)) * (-1 if scaled < 0 else 1)
+    return Decimal(rounded).scaleb(-exponent, Context(prec=100))
 
 
 def exact_quotient(values: Sequence[float], divisor: int) -> float:

@@ -52,4 +52,4 @@ def test_what_an_idle_stream_brings_too_late_is_rejected() -> None:
     driver.process(share(LEFT_SPEC, (1, 0)), share(RIGHT_SPEC, (2, 0)), now_us=MINUTE)
     driver.process(share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC), now_us=9 * MINUTE)
     batch = driver.process(nothing(LEFT_SPEC), share(RIGHT_SPEC, (3, 99)), now_us=10 * MINUTE)
-    assert [row["reason"] for table in batch.rejected for row in table.to_pylist()] == ["late"]
+    assert [rejected.table["reason"].to_pylist() for rejected in batch.rejected] == [["late"]]

@@ -20,6 +20,7 @@ from punctuated.join.output.group_by import GroupBy
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern import WILDCARD
+from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinType
 from punctuated.model.tuples import Row
@@ -159,8 +160,10 @@ def test_no_results_no_groups() -> None:
 
 def test_groups_of_another_version_say_what_to_do() -> None:
     groups = GroupBy(SCHEMA, ["k"], ["k"], {"s": Aggregate("sum", "v")})
-    with pytest.raises(SnapshotError, match="start with a new checkpoint"):
-        groups.load(pack_bundle({"totals": to_ipc(pa.table({"k": [1], "s\0sum": [0.5]}))}))
+    wrapped = {"groups": to_ipc(pa.table({"k": [1]})), "sum of v": to_ipc(pa.table({"total": [1], "known": [True]}))}
+    for old in ({"totals": to_ipc(pa.table({"k": [1], "s\0sum": [0.5]}))}, wrapped):
+        with pytest.raises(SnapshotError, match="start with a new checkpoint"):
+            groups.load(pack_bundle(old))
 
 
 def test_columns_of_dictionaries_are_grouped_by_their_values() -> None:
@@ -189,3 +192,23 @@ def _streams(pt: Any, opened: list[Any], placed: list[Any]) -> tuple[Any, Any]:
         pt.stream(opened, name="A", key="item_id", time="opened_at", window="2 hours", punctuations=pt.unique()),
         pt.stream(placed, name="B", key="item_id", time="bid_at", punctuations=pt.when("closed")),
     )
+
+
+def test_numbers_of_groups_are_those_of_the_oracle_at_their_limits() -> None:
+    """As Spark has them: null where a sum does not fit, one group of both zeros and one of all NaNs."""
+    import punctuated as pt
+
+    nan, big = float("nan"), 2**63 - 1
+    rows = {"k": [1] * 6, "ts": range(6), "g": [0.0, -0.0, nan, 5.0, -nan, None], "v": [big, 1, big, 7, -big, 2]}
+    ours = pt.stream(pa.table(rows), name="A", key="k", time="ts", window=9)
+    other = pt.stream(pa.table({"k": [1], "at": [5]}), name="B", key="k", time="at", window=9)
+    joined = pt.join(ours, other)
+    asked = {f"{each} {column}": (each, column) for each in ("sum", "mean", "min", "max") for column in "gv"}
+    with pytest.warns(pt.LateGroupsWarning):
+        found = joined.group_by("g").agg(**{name: Aggregate(*each) for name, each in asked.items()})  # type: ignore[arg-type]
+    left, right = ([Row(tuple(row.values())) for row in each.batches[0].to_pylist()] for each in (ours, other))
+    everything = Punctuation(9, (WILDCARD,) * 4), Punctuation(9, (WILDCARD,) * 2)
+    outputs = reference.join(joined.spec, [([*left, everything[0]], [*right, everything[1]])])
+    wanted = reference.groups(joined.spec, outputs, ["g"], asked)
+    assert sorted(map(repr, found.to_pylist())) == sorted(repr(row) for batch in wanted for row in batch)
+    assert [row["sum v"] for row in found.to_pylist() if row["g"] == 0.0] == [None]

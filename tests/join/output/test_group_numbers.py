@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from punctuated.join.output.group_numbers import number_groups
 
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.float64())])
+NAN = float("nan")
 rows = st.tuples(
-    st.none() | st.integers(-2, 2), st.sampled_from([None, "", "x", "y"]), st.sampled_from([None, 0.5, -1.0])
+    st.none() | st.integers(-2, 2), st.sampled_from([None, "", "x", "y"]), st.sampled_from([None, 0.5, 0.0, -0.0])
 )
 
 
@@ -29,3 +30,13 @@ def test_numbers_are_those_of_a_dictionary(batches: list[list[tuple[Any, ...]]],
         assert numbers.dtype == np.int64
         assert numbers.tolist() == [places.setdefault(row[:n_columns], len(places)) for row in batch]
         assert [tuple(row.values()) for row in known.to_pylist()] == list(places)
+
+
+def test_both_zeros_are_one_group_and_all_nans_another() -> None:
+    other_nan = np.uint64(0xFFF8_0000_0000_0001).view(np.float64)
+    for dtype in (pa.float64(), pa.float32(), pa.float16()):
+        known = pa.schema([("x", dtype)]).empty_table()
+        first, known = number_groups(known, pa.table({"x": pa.array([-0.0, 0.0, NAN, None], dtype)}))
+        second, known = number_groups(known, pa.table({"x": pa.array([other_nan, None, -0.0, 5.0], dtype)}))
+        assert first.tolist() == [0, 0, 1, 2] and second.tolist() == [1, 2, 0, 3]
+        assert repr(known["x"].to_pylist()) == "[0.0, nan, None, 5.0]"

@@ -96,7 +96,7 @@ def test_text_keys_and_ranges_survive() -> None:
     for each in (first, second):
         batch = each.process(StreamBatch(rows(["a", "b", "c"], 3)), StreamBatch(rows(["a", "b"], 3)))
         results = sorted(row["k"] for table in batch.results for row in table.to_pylist())
-        rejected = sorted(row["row"] for table in batch.rejected for row in table.to_pylist())
+        rejected = sorted(row["row"] for rejects in batch.rejected for row in rejects.table.to_pylist())
         outcomes.append((results, rejected, each.state.sides["live"].tolist()))
     assert outcomes[0] == outcomes[1]
     assert outcomes[0][0] == ["a", "a", "a", "b"]

@@ -46,21 +46,47 @@ class KeyCodec(Protocol):
 
 
 def common_key_type(name: str, left: pa.DataType, right: pa.DataType) -> pa.DataType:
-    """The type that both sides of a key are cast to, as Spark would widen them."""
+    """The type that both sides of a key are cast to: one that holds all values of both."""
     left, right = _plain(left), _plain(right)
     if left == right:
         return left
     widened = _widen(left, right)
     if widened is None:
-        raise ColumnError(
-            f"key {name!r} is of type {left} on the left and {right} on the right; cast one of them to the other's type"
-        )
+        remedy = _remedy(left, right)
+        raise ColumnError(f"key {name!r} is of type {left} on the left and {right} on the right; {remedy}")
     return widened
 
 
+def are_keys_alike(one: pa.DataType, two: pa.DataType) -> bool:
+    """Whether values of one type can be looked for among those of another; those that do not fit are not there."""
+    one, two = _plain(one), _plain(two)
+    return one == two or _widen(one, two) is not None or bool(pa.types.is_integer(one) and pa.types.is_integer(two))
+
+
+def _remedy(left: pa.DataType, right: pa.DataType) -> str:
+    for one, two, side in ((left, right, "right"), (right, left, "left")):
+        if pa.types.is_integer(one) and pa.types.is_floating(two):
+            return f"not every {one} is a {two}: cast the {side} one to {one}, if it has whole numbers only"
+        if pa.types.is_signed_integer(one) and two == pa.uint64():
+            return f"no integer type holds both: cast the {side} one to int64, or both to decimal128(20, 0)"
+        if pa.types.is_integer(one) and pa.types.is_decimal(two):
+            other = "left" if side == "right" else "right"
+            return f"cast the {other} one to {two}, or both to a decimal with more digits"
+        if pa.types.is_decimal(one) and pa.types.is_floating(two):
+            return f"few decimals are a {two}: cast the {side} one to {one}, rounding it as you like"
+    return "cast one of them to the other's type"
+
+
 def _plain(dtype: pa.DataType) -> pa.DataType:
+    """The type of the same values, however they are laid out and whatever is declared of nulls."""
     if pa.types.is_dictionary(dtype):
         return _plain(dtype.value_type)
+    if pa.types.is_struct(dtype):
+        return pa.struct([pa.field(field.name, _plain(field.type)) for field in dtype])
+    if pa.types.is_map(dtype):
+        return pa.map_(_plain(dtype.key_type), _plain(dtype.item_type))
+    if pa.types.is_list(dtype) or pa.types.is_large_list(dtype):
+        return pa.list_(_plain(dtype.value_type))
     if pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype):
         return pa.string()
     if pa.types.is_large_binary(dtype) or pa.types.is_binary_view(dtype):
@@ -72,9 +98,12 @@ def _widen(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     both = (left, right)
     if all(pa.types.is_integer(dtype) for dtype in both):
         mixed = pa.types.is_signed_integer(left) != pa.types.is_signed_integer(right)
-        return pa.int64() if mixed else max(both, key=lambda dtype: dtype.bit_width)
+        if mixed:
+            return None if pa.uint64() in both else pa.int64()
+        return max(both, key=lambda dtype: dtype.bit_width)
     if all(pa.types.is_integer(dtype) or pa.types.is_floating(dtype) for dtype in both):
-        return pa.float64()
+        exact = not any(pa.types.is_integer(dtype) and dtype.bit_width == 64 for dtype in both)
+        return pa.float64() if exact else None
     if all(pa.types.is_decimal(dtype) for dtype in both):
         scale = max(dtype.scale for dtype in both)
         digits = max(dtype.precision - dtype.scale for dtype in both)

@@ -1,4 +1,8 @@
-"""Rows of a stream as a batch for the driver: keys in their common type, pattern rows taken out."""
+"""Rows of a stream as a batch for the driver: keys in their common type, pattern rows taken out.
+
+A row that cannot be read is a fault: it raises, or, in a query that runs, it is put aside with its place and the
+reason, so that one row cannot stop all others.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.errors import PatternError
-from punctuated.join.intake.recast import recast
+from punctuated.errors import ColumnError, PatternError
+from punctuated.join.intake.recast import recast, uncastable
 from punctuated.model.batch import EndedKeys, StreamBatch
+from punctuated.model.pattern import Pattern, bounds_of
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import StreamSpec
-from punctuated.model.times import to_microseconds
+from punctuated.model.times import LARGEST_TIME, Fault, read_times, to_microseconds
 
 Ints = npt.NDArray[np.int64]
 
@@ -34,66 +39,109 @@ class Reader:
         cast = dict(zip(self.stream.key, self.types, strict=True))
         return pa.schema([pa.field(each.name, cast.get(each.name, each.type)) for each in self.schema])
 
-    def read(self, table: pa.Table, corrupt: list[tuple[int, str]] | None = None) -> StreamBatch:
-        """Tuples and punctuations of one table.
-
-        Malformed punctuations raise, or are put into `corrupt`, if given, with their place and what is wrong.
-        """
+    def read(self, table: pa.Table, faults: list[Fault] | None = None) -> StreamBatch:
+        """Tuples and punctuations of one table; what cannot be read raises, or is put into `faults`, if given."""
+        keys = pa.schema(list(zip(self.stream.key, self.types, strict=True)))
+        rows = _sound_rows(table, self.stream.time, keys, f"stream {self.stream.name!r}", faults)
         columns = list(self.stream.columns)
         if self.pattern_column is None:
-            return StreamBatch(recast(table.select(columns), self.cast_schema))
-        is_row = table[self.pattern_column].is_null().to_numpy()
-        places = np.flatnonzero(~is_row)
-        pattern_rows = table.filter(pa.array(~is_row))
-        keys = self._single_values(pattern_rows)
-        is_single = keys.is_valid().to_numpy(zero_copy_only=False)
-        others = np.flatnonzero(~is_single)
-        times = to_microseconds(pattern_rows[self.stream.time], self.stream.time)
-        endings: tuple[EndedKeys, ...] = ()
-        if is_single.any():
-            named = pa.table([keys.drop_null().cast(self.types[0])], names=[self.stream.key[0]])
-            endings = (EndedKeys(named, pa.chunked_array([pa.array(times[is_single])]), in_band=True),)
+            return StreamBatch(recast(rows.table.select(columns), self.cast_schema))
+        is_row = rows.table[self.pattern_column].is_null().to_numpy()
+        patterns = rows.filter(~is_row)
+        endings, others = self._single_values(patterns)
         return StreamBatch(
-            rows=recast(table.filter(pa.array(is_row)).select(columns), self.cast_schema),
+            rows=recast(rows.table.filter(pa.array(is_row)).select(columns), self.cast_schema),
             endings=endings,
-            punctuations=self._parse(pattern_rows.take(pa.array(others)), times[others], places[others], corrupt),
+            punctuations=self._parse(others, faults),
         )
 
-    def passed_on(self, table: pa.Table) -> list[tuple[str, str, int | None, str]]:
-        """Tuples that were rejected before they came here: stream, reason, time in microseconds, row."""
-        return []
+    def passed_on(self, table: pa.Table) -> pa.Table | None:
+        """Tuples that were rejected before they came here, as they are shown."""
+        return None
 
-    def _single_values(self, pattern_rows: pa.Table) -> pa.Array:
-        """The integers in punctuations that name one integer key and nothing else; null for all others.
+    def _single_values(self, patterns: "_Rows") -> tuple[tuple[EndedKeys, ...], "_Rows"]:
+        """Punctuations that name one integer key and nothing else, and all others.
 
         These are by far the most frequent, and reading them one by one would take longer than the join.
         """
         key, columns = self.stream.key, self.stream.columns
-        texts = pattern_rows[self.pattern_column].cast(pa.string()).combine_chunks()
-        if len(key) != 1 or not pa.types.is_integer(self.schema.field(key[0]).type):
-            return pa.nulls(len(texts), pa.int64())
+        dtype = self.schema.field(key[0]).type if len(key) == 1 else None
+        if not len(patterns.table) or dtype is None or not pa.types.is_integer(dtype):
+            return (), patterns
+        texts = patterns.table[self.pattern_column].cast(pa.string()).combine_chunks()
         attributes = (r"(?P<key>-?[0-9]{1,18})" if name == key[0] else r"\*" for name in columns)
         found = pc.extract_regex(texts, r"^\s*<\s*" + r"\s*,\s*".join(attributes) + r"\s*>\s*$")
-        return pc.struct_field(found, "key").cast(pa.int64()) if len(texts) else pa.nulls(0, pa.int64())
+        keys = pc.struct_field(found, "key").cast(pa.int64())
+        limits = np.iinfo(dtype.to_pandas_dtype())
+        fits = pc.and_(pc.greater_equal(keys, int(limits.min)), pc.less_equal(keys, min(int(limits.max), 2**63 - 1)))
+        single = np.asarray(pc.fill_null(fits, False)).astype(np.bool_)
+        if not single.any():
+            return (), patterns
+        named = pa.table([keys.filter(pa.array(single)).cast(self.types[0])], names=[key[0]])
+        times = pa.chunked_array([pa.array(patterns.times[single])])
+        return (EndedKeys(named, times, in_band=True),), patterns.filter(~single)
 
-    def _parse(
-        self, pattern_rows: pa.Table, times: Ints, places: Ints, corrupt: list[tuple[int, str]] | None
-    ) -> tuple[Punctuation, ...]:
+    def _parse(self, patterns: "_Rows", faults: list[Fault] | None) -> tuple[Punctuation, ...]:
         types = [self.schema.field(name).type for name in self.stream.columns]
-        texts = pattern_rows[self.pattern_column].to_pylist()
+        texts = patterns.table[self.pattern_column].to_pylist()
         parsed = []
-        for text, ts, place in zip(texts, times.tolist(), places.tolist(), strict=True):
+        for text, ts, place in zip(texts, patterns.times.tolist(), patterns.places.tolist(), strict=True):
             try:
-                parsed.append(Punctuation(ts, parse_punctuation(text, types)))
+                found = parse_punctuation(text, types)
+                _check_times(found[self.stream.columns.index(self.stream.time)], text)
+                parsed.append(Punctuation(ts, found))
             except PatternError as error:
-                if corrupt is None:
+                if faults is None:
                     raise PatternError(f"stream {self.stream.name!r}, row {place}: {error}") from None
-                corrupt.append((place, str(error)))
+                faults.append((place, str(error)))
         return tuple(parsed)
 
 
-def announce(table: pa.Table, key: Sequence[str], time: str, types: Sequence[pa.DataType]) -> EndedKeys:
-    """Rows of a separate stream of endings."""
-    keys = recast(table.select(list(key)), pa.schema(list(zip(key, types, strict=True))))
-    times = pa.chunked_array([pa.array(to_microseconds(table[time], time))])
-    return EndedKeys(keys, times, in_band=False)
+def announce(
+    table: pa.Table, key: Sequence[str], time: str, types: Sequence[pa.DataType], faults: list[Fault] | None = None
+) -> EndedKeys:
+    """Rows of a separate stream of endings; what cannot be read raises, or is put into `faults`, if given."""
+    schema = pa.schema(list(zip(key, types, strict=True)))
+    rows = _sound_rows(table, time, schema, "endings", faults)
+    return EndedKeys(
+        recast(rows.table.select(list(key)), schema), pa.chunked_array([pa.array(rows.times)]), in_band=False
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Some rows of a table that came: their times, and their places in it."""
+
+    table: pa.Table
+    times: Ints
+    places: Ints
+
+    def filter(self, mask: npt.NDArray[np.bool_]) -> "_Rows":
+        return _Rows(self.table.filter(pa.array(mask)), self.times[mask], self.places[mask])
+
+
+def _sound_rows(table: pa.Table, time: str, keys: pa.Schema, owner: str, faults: list[Fault] | None) -> _Rows:
+    """Rows that have a time, and keys of the types they are compared in."""
+    times, found = read_times(table[time])
+    if found and faults is None:
+        to_microseconds(table[time], time)  # raises, and says what to do
+    for field in keys:
+        places = uncastable(table[field.name], field.type)
+        if places and faults is None:
+            raise ColumnError(f"{owner}: the key in row {places[0]} of {field.name!r} does not fit {field.type}")
+        found = found + [(place, f"its key does not fit {field.type}") for place in places]
+    rows = _Rows(table, times, np.arange(len(table)))
+    if not found:
+        return rows
+    assert faults is not None
+    reasons = dict(reversed(found))  # of each row the first
+    faults += sorted(reasons.items())
+    sound = np.ones(len(table), np.bool_)
+    sound[list(reasons)] = False
+    return rows.filter(sound)
+
+
+def _check_times(pattern: Pattern, text: str) -> None:
+    for bound in bounds_of(pattern):
+        if abs(bound) > LARGEST_TIME:
+            raise PatternError(f"the time {bound} is beyond ±2^60 µs, in the punctuation {text!r}")

@@ -24,6 +24,20 @@ def _recast(column: pa.ChunkedArray, dtype: pa.DataType) -> pa.ChunkedArray:
     return column.cast(dtype)
 
 
+def uncastable(column: pa.ChunkedArray, dtype: pa.DataType) -> list[int]:
+    """The places of values that another type cannot hold, by halves: most often there is none."""
+    if not len(column):
+        return []
+    try:
+        _recast(column, dtype)
+    except pa.ArrowInvalid:
+        if len(column) == 1:
+            return [0]
+        half = len(column) // 2
+        return [*uncastable(column[:half], dtype), *(half + place for place in uncastable(column[half:], dtype))]
+    return []
+
+
 class _Declared:
     """An array under another type of the same layout, for Arrow's interface between libraries."""
 

@@ -84,6 +84,7 @@ class _Punctuations:
 
     def add(self, ts: Times, code: Times, kind: int) -> None:
         """Punctuations of one kind."""
+        assert ts.dtype == code.dtype == np.int64  # one array of floats would make floats of all
         self.ts.append(ts)
         self.code.append(code)
         self.kind.append(np.full(ts.size, kind, np.uint8))
@@ -170,7 +171,7 @@ def _flagged(column: pa.ChunkedArray) -> Times:
 def punctuation_times(stream: StreamSpec, batch: StreamBatch) -> Times:
     """Times of the in-band punctuations other than flags."""
     times = [to_microseconds(endings.ts, stream.time) for endings in batch.endings if endings.in_band]
-    return np.concatenate([_NO_INTS, *times, [p.ts for p in batch.punctuations if p.in_band]]).astype(np.int64)
+    return np.concatenate([*times, _ints([p.ts for p in batch.punctuations if p.in_band])])
 
 
 def _punctuations(
@@ -215,15 +216,20 @@ def _meaning(
         return codes, lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE
     if kind is Kind.RANGE:
         ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts, not punctuation.in_band))
-        return np.array([len(ranges) - 1]), lay.END_RANGE
+        return _ints([len(ranges) - 1]), lay.END_RANGE
     if kind is Kind.END:
-        return np.array([lay.NEVER]), lay.END_STREAM
+        return _ints([lay.NEVER]), lay.END_STREAM
     if kind is Kind.TIME:
-        return np.array([time_floor(punctuation.patterns[stream.columns.index(stream.time)])]), lay.SET_FLOOR
+        return _ints([time_floor(punctuation.patterns[stream.columns.index(stream.time)])]), lay.SET_FLOOR
     if kind is Kind.PROMISE:
         promises.append(punctuation)
-        return np.array([len(promises) - 1]), lay.PROMISE_ONLY
-    return np.array([lay.NONE]), lay.NO_ENDING  # it says nothing, but it is an object of the stream and has a time
+        return _ints([len(promises) - 1]), lay.PROMISE_ONLY
+    return _ints([lay.NONE]), lay.NO_ENDING  # it says nothing, but it is an object of the stream and has a time
+
+
+def _ints(numbers: Sequence[int]) -> Times:
+    """Of 64 bits whatever they are: NumPy would make floats of none, and of large ones beside small ones."""
+    return np.array(numbers, np.int64)
 
 
 def key_columns(values: Sequence[tuple[Any, ...]], types: Sequence[pa.DataType]) -> list[pa.ChunkedArray]:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from punctuated.join.output.rejected import Rejected
 from punctuated.kernels.layout import NEVER
 from punctuated.model.pattern import Pattern
 
@@ -20,7 +21,7 @@ class BatchResult:
     result_ts: list[Ints] = field(default_factory=list)
     punctuations: list[pa.Table] = field(default_factory=list)
     ranges: list[tuple[Pattern, ...]] = field(default_factory=list)  # output ranges, one pattern per key column
-    rejected: list[pa.Table] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
     watermark: int = NEVER
     horizon: int = NEVER  # no row so far is later
     ended: bool = False

@@ -13,11 +13,12 @@ import pyarrow as pa
 from punctuated.join.intake.reading import Reader
 from punctuated.join.intake.recast import recast
 from punctuated.join.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
+from punctuated.join.output.rejected import REJECTED_SCHEMA
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern import WILDCARD, Pattern, Range
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.times import to_microseconds
+from punctuated.model.times import Fault, to_microseconds
 
 _MICROSECONDS = pa.timestamp("us")
 
@@ -30,7 +31,7 @@ class ChainReader(Reader):
         """The columns beside those of the other join's results, behind which the stream has their time."""
         return InBand.beside(self.stream.columns[:-1])
 
-    def read(self, table: pa.Table, corrupt: list[tuple[int, str]] | None = None) -> StreamBatch:
+    def read(self, table: pa.Table, faults: list[Fault] | None = None) -> StreamBatch:
         """Results as tuples; punctuations as announced ones; the watermark in band, since it moves the stream on."""
         ours = self.in_band
         rows = recast(ours.of_kind(table, RESULT).select(list(self.stream.columns)), self.cast_schema)
@@ -40,12 +41,11 @@ class ChainReader(Reader):
         ends = [Punctuation(ts, (WILDCARD,) * len(self.stream.columns), in_band=False) for ts in over]
         return StreamBatch(rows, endings, (*ranges, *reached, *ends))
 
-    def passed_on(self, table: pa.Table) -> list[tuple[str, str, int | None, str]]:
-        """What the other join has rejected: stream, reason, time in microseconds, row."""
+    def passed_on(self, table: pa.Table) -> pa.Table:
+        """What the other join has rejected."""
         stream, reason, times, row = self.in_band.of_kind(table, REJECTED).select(self.in_band.of_rejected).columns
         times = times.cast(pa.int64() if pa.types.is_integer(times.type) else _MICROSECONDS)
-        columns = [stream, reason, times.cast(pa.int64()), row]
-        return list(zip(*(column.to_pylist() for column in columns), strict=True))
+        return pa.table([stream, reason, times.cast(pa.int64()), row], schema=REJECTED_SCHEMA)
 
     def _endings(self, told: pa.Table) -> tuple[tuple[EndedKeys, ...], list[Punctuation]]:
         if not len(told) or not self.stream.punctuated:  # the other join may be on another key

@@ -1,6 +1,5 @@
 """The collector: row numbers from the kernels become columns here, and an extra predicate decides here."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,8 @@ from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.take_in import Intake
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.columns import ResultColumns
-from punctuated.join.output.views import REJECTED_SCHEMA, punctuation_schema
+from punctuated.join.output.rejected import RejectedRows
+from punctuated.join.output.views import punctuation_schema
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.chances import Chances
 from punctuated.join.shedding.coins import Shares, turns
@@ -26,7 +26,7 @@ from punctuated.model.pattern import Constant
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinType
-from punctuated.model.times import to_microseconds
+from punctuated.model.times import key_microseconds, to_microseconds
 
 Where = Callable[[pa.Table, pa.Table], npt.NDArray[np.bool_]]
 Ints = npt.NDArray[np.int64]
@@ -234,13 +234,8 @@ class Collector:
                 self._add_rejected(side, self._all(side, rows), REJECTIONS[reason])
 
     def _add_rejected(self, side: Side, rows: pa.Table, reason: str) -> None:
-        """Tuples that do not take part, each as JSON."""
         stream = self._spec.streams[side]
-        ts = to_microseconds(rows[stream.time], stream.time)
-        texts = [json.dumps(row, default=json_value, ensure_ascii=False) for row in rows.to_pylist()]
-        n = len(texts)
-        columns = [pa.array([stream.name] * n), pa.array([reason] * n), pa.array(ts), pa.array(texts, pa.string())]
-        self.batch.rejected.append(pa.table(columns, schema=REJECTED_SCHEMA))
+        self.batch.rejected.append(RejectedRows(stream.name, reason, rows, stream.time))
 
 
 def _print_keys(keys: list[pa.Array]) -> pa.Array:
@@ -253,14 +248,9 @@ def _print_keys(keys: list[pa.Array]) -> pa.Array:
 
 
 def _python_values(key: pa.Array) -> list[Any]:
-    """Values as patterns hold them: times are microseconds."""
-    if pa.types.is_timestamp(key.type):
-        return list(to_microseconds(pa.chunked_array([key]), "key").tolist())
-    return list(key.to_pylist())
-
-
-def json_value(value: Any) -> Any:
-    """What JSON has no form for, as text."""
-    if isinstance(value, bytes):
-        return value.hex()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    """Values as patterns hold them, times in microseconds; patterns cannot tell finer ones, but texts can."""
+    if not pa.types.is_timestamp(key.type):
+        return list(key.to_pylist())
+    if key.type.unit == "ns":
+        return list(pc.replace_substring(key.cast(pa.string()), " ", "T").to_pylist())
+    return key_microseconds(key)

@@ -76,10 +76,11 @@ class GroupBy:
     def load(self, saved: bytes) -> None:
         """Go on with the groups of `save`; the results may have gained columns meanwhile."""
         kept = {name: from_ipc(data) for name, data in unpack_bundle(saved).items()}
-        if _GROUPS not in kept:
-            raise SnapshotError("the saved groups are of another version; start with a new checkpoint")
-        self._groups = kept.pop(_GROUPS).select(self._groups.column_names)
-        self._values.load(kept)
+        try:
+            self._groups = kept.pop(_GROUPS).select(self._groups.column_names)
+            self._values.load(kept)
+        except KeyError:
+            raise SnapshotError("the saved groups are of another version; start with a new checkpoint") from None
 
     def _accumulate(self, batch: BatchResult) -> None:
         rows = pa.concat_tables(batch.results)

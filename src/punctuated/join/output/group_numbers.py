@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from punctuated.join.intake.canonical import canonical_floats
 from punctuated.kernels.first_places import first_places
 
 Ints = npt.NDArray[np.int64]
@@ -17,8 +18,11 @@ def number_groups(known: pa.Table, rows: pa.Table) -> tuple[Ints, pa.Table]:
     >>> numbers, groups = number_groups(pa.table({"k": [7, 5]}), pa.table({"k": [5, None, 8, None]}))
     >>> numbers.tolist(), groups.to_pydict()
     ([1, 2, 3, 2], {'k': [7, 5, None, 8]})
+
+    Both zeros are one group, and so are all NaNs.
     """
-    stacked = pa.concat_tables([known, rows.select(known.column_names)])
+    plain = pa.table([canonical_floats(rows[name]) for name in known.column_names], schema=known.schema)
+    stacked = pa.concat_tables([known, plain])
     numbers = reduce(_combined, map(_encoded, stacked.columns))[len(known) :]
     fresh = stacked.slice(len(known)).take(pa.array(first_places(numbers, len(known))))
     return numbers, pa.concat_tables([known, fresh]).combine_chunks()
@@ -27,7 +31,8 @@ def number_groups(known: pa.Table, rows: pa.Table) -> tuple[Ints, pa.Table]:
 def _encoded(column: pa.ChunkedArray) -> Ints:
     """Equal numbers for equal values, counted from 0 in the order in which they come."""
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    return np.asarray(plain.dictionary_encode("encode").combine_chunks().indices).astype(np.int64)
+    chunks = plain.dictionary_encode("encode").chunks  # with one dictionary, which Arrow cannot unify if it has NaN
+    return np.concatenate([np.empty(0, np.int64), *(np.asarray(chunk.indices) for chunk in chunks)]).astype(np.int64)
 
 
 def _combined(ours: Ints, other: Ints) -> Ints:

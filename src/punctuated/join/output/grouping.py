@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from punctuated.errors import AggregateError
+from punctuated.join.output.aggregates.extremes import is_comparable
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.given import column_names
 
@@ -83,8 +84,8 @@ def _check_estimate(aggregate: Aggregate) -> None:
 
 def _check_aggregate(aggregate: Aggregate, dtype: pa.DataType) -> None:
     call = f"{aggregate.function}({aggregate.column!r})"
-    if aggregate.function in ("min", "max") and pa.types.is_nested(dtype):
-        raise AggregateError(f"{call}: the column is of type {dtype}, which has no order")
+    if aggregate.function in ("min", "max") and not is_comparable(dtype):
+        raise AggregateError(f"{call}: the column is of type {dtype}, which has no order; cast it to another type")
     is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
     if aggregate.function in ("sum", "mean") and not is_number:
         raise AggregateError(f"{call}: the column is of type {dtype}, not a number")

@@ -20,6 +20,7 @@ import pyarrow as pa
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
 from punctuated.join.output.latest_results import LatestResults
+from punctuated.join.output.rejected import REJECTED_SCHEMA
 from punctuated.join.output.widen import widen
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.algorithm import Propagation
@@ -29,9 +30,6 @@ from punctuated.model.times import from_known_microseconds, from_microseconds
 
 Ints = npt.NDArray[np.int64]
 
-REJECTED_SCHEMA = pa.schema(
-    [("stream", pa.string()), ("reason", pa.string()), ("ts", pa.int64()), ("row", pa.string())]
-)
 _EARLIEST = -(2**60)  # that a column of times can hold whatever its unit
 
 
@@ -102,13 +100,13 @@ class Views:
         if view is View.PUNCTUATIONS:
             return [self._timed(table, len(self.key)) for table in batch.punctuations]
         if view is View.REJECTED:
-            return [self._timed(table, 2) for table in batch.rejected]
+            return [self._timed(each.table, 2) for each in batch.rejected]
         chained, ours = view is View.CHAIN, self.in_band
         punctuations = self._after_results(batch, latest) if chained else batch.punctuations
         return [
             *(self._result(table, ts) for table, ts in zip(batch.results, batch.result_ts, strict=True)),
             *(self._labelled(PUNCTUATION, each, [*self.key, *ours.of_punctuations]) for each in punctuations),
-            *(self._labelled(REJECTED, each, ours.of_rejected) for each in batch.rejected),
+            *(self._labelled(REJECTED, each.table, ours.of_rejected) for each in batch.rejected),
             *(self._progress(batch) if chained and speaks_for_all else ()),
         ]
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Constant, Pattern, Range, interval, rank
-from punctuated.model.times import to_microseconds
+from punctuated.model.times import key_microseconds
 
 _RANGES = 256  # of which the codes are kept at hand
 _LOWEST, _BEYOND = -(2**63), 2**63
@@ -63,7 +63,7 @@ class CodeLine:
         """As patterns hold it: times are microseconds."""
         (column,) = self._codec.decode(np.array([code], np.int64))
         if pa.types.is_timestamp(column.type):
-            return int(to_microseconds(pa.chunked_array([column]), "key")[0])
+            return key_microseconds(column)[0]
         return column[0].as_py()
 
 

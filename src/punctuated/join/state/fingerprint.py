@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 import pyarrow as pa
 
 from punctuated.errors import SnapshotError
+from punctuated.join.intake.key_encoding import NESTED_VERSION
 from punctuated.kernels.key_bytes import HASH_VERSION
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
@@ -17,7 +18,7 @@ Parts = dict[str, str | list[str]]
 
 def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: Sequence[pa.DataType]) -> Parts:
     """The fingerprint of a query."""
-    parts: Parts = {"format": f"{FORMAT}", "hash": f"{HASH_VERSION}", "key types": ", ".join(map(str, key_types))}
+    parts: Parts = {"format": f"{FORMAT}", "hash": _hash(key_types), "key types": ", ".join(map(str, key_types))}
     parts |= {
         "join type": spec.how.value,
         "algorithm": repr(
@@ -33,6 +34,12 @@ def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: Sequence
         parts[f"window of {stream.name!r}"] = _window(stream)
         parts[f"columns of {stream.name!r}"] = [f"{field.name}: {field.type}" for field in schemas[side]]
     return parts
+
+
+def _hash(key_types: Sequence[pa.DataType]) -> str:
+    """How keys find their buckets."""
+    nested = any(map(pa.types.is_nested, key_types))
+    return f"{HASH_VERSION}, nested {NESTED_VERSION}" if nested else f"{HASH_VERSION}"
 
 
 def _window(stream: StreamSpec) -> list[str]:

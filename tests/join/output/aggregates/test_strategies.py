@@ -1,8 +1,9 @@
 """Every aggregate of every type against plain Python: groups grow batch by batch, some finish, all are restored."""
 
 import datetime
+import math
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from punctuated.join.output.aggregates.accumulator import TIME
 from punctuated.join.output.aggregates.strategies import Aggregates
+from punctuated.join.output.aggregates.whole_sums import WholeSums
 from punctuated.model.aggregate import Aggregate
 
 COLUMNS = {
@@ -37,8 +39,19 @@ PLAIN: dict[str, Callable[[list[Any]], Any]] = {
     "sum": lambda known: sum(known[1:], known[0]) if known else None,
     "min": lambda known: min(known, default=None),
     "max": lambda known: max(known, default=None),
-    "mean": lambda known: float(sum(map(Fraction, known)) / len(known)) if known else None,
+    "mean": lambda known: mean(known) if known else None,
 }
+
+
+def mean(known: list[Any]) -> Any:
+    exact = sum(map(Fraction, known), Fraction(0)) / len(known)
+    return exact_decimal(exact, 6) if isinstance(known[0], Decimal) else float(exact)
+
+
+def exact_decimal(number: Fraction, places: int) -> Decimal:
+    """With so many places, rounded half up."""
+    units = math.floor(abs(number) * 10**places + Fraction(1, 2))
+    return Decimal(-units if number < 0 else units).scaleb(-places, Context(prec=100))
 
 
 def functions_of(name: str) -> list[str]:
@@ -82,22 +95,93 @@ def test_every_aggregate_of_a_type_equals_plain_python(name: str) -> None:
 
 
 def test_types_of_totals() -> None:
-    types = {"int8": pa.int64(), "uint8": pa.uint64(), "float16": pa.float64(), "float32": pa.float64()}
-    for name, dtype in types.items():
-        schema = pa.schema([("x", COLUMNS[name].type)])
-        asked = {"s": Aggregate("sum", "x"), "l": Aggregate("max", "x"), "m": Aggregate("mean", "x")}
-        columns = Aggregates(schema, asked).finish(np.zeros(0, np.bool_))
-        assert [columns[each].type for each in "slm"] == [dtype, COLUMNS[name].type, pa.float64()]
+    d = pa.decimal128
+    types = [  # of a column, its sum and its mean: those of Spark
+        (pa.int8(), pa.int64(), pa.float64()),
+        (pa.int64(), pa.int64(), pa.float64()),
+        (pa.uint8(), pa.uint64(), pa.float64()),
+        (pa.float16(), pa.float64(), pa.float64()),
+        (pa.float32(), pa.float64(), pa.float64()),
+        (d(10, 2), d(20, 2), d(14, 6)),
+        (d(38, 2), d(38, 2), d(38, 6)),
+        (d(36, 30), d(38, 30), d(38, 34)),
+        (d(38, 38), d(38, 38), d(38, 38)),
+        (pa.decimal32(7, 2), d(17, 2), d(11, 6)),
+        (pa.decimal256(70, 2), pa.decimal256(76, 2), pa.decimal256(74, 6)),
+    ]
+    asked = {"s": Aggregate("sum", "x"), "m": Aggregate("mean", "x"), "n": Aggregate("count", "x")}
+    for dtype, of_sum, of_mean in types:
+        columns = Aggregates(pa.schema([("x", dtype)]), asked).finish(np.zeros(0, np.bool_))
+        assert [columns["s"].type, columns["m"].type] == [of_sum, of_mean]
 
 
-def test_nan_is_an_extreme_only_where_there_is_nothing_else() -> None:
-    asked = {"low": Aggregate("min", "x"), "high": Aggregate("max", "x")}
-    kept = Aggregates(pa.schema([("x", pa.float64())]), asked)
-    values = pa.array([float("nan"), 1.0, float("nan"), -1.0, float("nan")])
-    kept.add(np.array([0, 0, 0, 0, 1]), 2, pa.table({"x": values}))
-    columns = kept.finish(np.ones(2, np.bool_))
-    assert [columns[name][0].as_py() for name in asked] == [-1.0, 1.0]
-    assert all(np.isnan(columns[name][1].as_py()) for name in asked)
+def of_one_group(column: pa.Array, *functions: str, parts: int = 1) -> list[Any]:
+    """Aggregates of all values, which come in some parts."""
+    asked = {function: Aggregate(function, "x") for function in functions}  # type: ignore[arg-type]
+    kept = Aggregates(pa.schema([("x", column.type)]), asked)
+    for part in np.array_split(np.arange(len(column)), parts):
+        kept.add(np.zeros(part.size, np.int64), 1, pa.table({"x": column.take(pa.array(part))}))
+    return [values[0].as_py() for values in kept.finish(np.ones(1, np.bool_)).values()]
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize(
+    ("dtype", "values", "total"),
+    [
+        (pa.int64(), [2**63 - 1, 2**63 - 1, -(2**63)], 2**63 - 2),
+        (pa.int64(), [2**63 - 1, 0, 1], None),
+        (pa.int64(), [-(2**63), 0, -1], None),
+        (pa.int64(), [-(2**63), 1, -1], -(2**63)),
+        (pa.uint64(), [2**64 - 1, 0, 0], 2**64 - 1),
+        (pa.uint64(), [2**64 - 1, 0, 1], None),
+        (pa.decimal128(38, 0), [Decimal(10**38 - 1), Decimal(1), Decimal(-1)], Decimal(10**38 - 1)),
+        (pa.decimal128(38, 0), [Decimal(10**38 - 1), Decimal(1), Decimal(0)], None),
+        (pa.decimal128(38, 0), [Decimal(1 - 10**38)] * 3, None),
+        (pa.decimal128(3, 1), [Decimal("99.9")] * 3, Decimal("299.7")),
+        (pa.decimal256(76, 0), [Decimal(10**76 - 1)] * 3, None),
+        (pa.decimal256(76, 0), [Decimal(10**76 - 1), Decimal(1 - 10**76), Decimal(-7)], Decimal(-7)),
+    ],
+)
+def test_a_sum_is_exact_or_null(dtype: pa.DataType, values: list[Any], total: Any, parts: int) -> None:
+    column = pa.array(values, dtype)
+    exact = sum(map(Fraction, values), Fraction(0)) / len(values)
+    found_sum, found_mean = of_one_group(column, "sum", "mean", parts=parts)
+    assert found_sum == total
+    if pa.types.is_integer(dtype):
+        assert found_mean == float(exact)
+    elif abs(exact) < 10**30:
+        assert found_mean == exact_decimal(exact, dtype.scale + 4)
+    else:
+        assert found_mean is None  # the type of the mean has less room before the point
+
+
+def test_means_are_those_of_the_true_sum() -> None:
+    microseconds = [1_700_000_000_000_000 + i for i in range(6)]
+    assert of_one_group(pa.array(microseconds), "mean") == [1_700_000_000_000_002.5]
+    assert of_one_group(pa.array([2**53 + 1, -(2**53), 1]), "mean") == [2 / 3]
+    assert of_one_group(pa.array([Decimal("-0.01"), Decimal("-0.02"), Decimal("-0.02")]), "mean") == [
+        Decimal("-0.016667")
+    ]
+    halves = pa.array([Decimal("0.0001"), Decimal(0)] + [Decimal(0)] * 14, pa.decimal128(38, 35))
+    assert of_one_group(halves, "mean") == [Decimal("0.00000625")]
+
+
+def test_more_values_than_a_word_counts() -> None:
+    """A remainder of a division by so many does not fit beside the next limb."""
+    sums = WholeSums("x", pa.decimal128(20, 0))
+    sums.add(np.zeros(1, np.int64), 1, pa.table({"x": pa.array([Decimal(10**19)], pa.decimal128(20, 0))}))
+    found = sums.divide(np.ones(1, np.bool_), np.array([3 * 2**32])).to_pylist()
+    assert found == [exact_decimal(Fraction(10**19, 3 * 2**32), 4)]
+
+
+def test_nan_is_above_all_numbers_and_both_zeros_are_one() -> None:
+    nan = float("nan")
+    low, high = of_one_group(pa.array([nan, 1.0, -np.inf, nan]), "min", "max")
+    assert low == -np.inf and np.isnan(high)
+    assert all(map(np.isnan, of_one_group(pa.array([nan, None, nan], pa.float32()), "min", "max")))
+    assert of_one_group(pa.array([-np.inf, None]), "min", "max") == [-np.inf, -np.inf]
+    assert list(map(repr, of_one_group(pa.array([-0.0, 0.0]), "min", "max"))) == ["0.0", "0.0"]
+    assert list(map(repr, of_one_group(pa.array([0.0, -0.0]), "min", "max", parts=2))) == ["0.0", "0.0"]
 
 
 def test_a_sum_and_a_mean_keep_one_sum() -> None:

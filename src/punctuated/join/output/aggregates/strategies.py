@@ -12,7 +12,8 @@ from punctuated.join.output.aggregates.accumulator import Accumulator, Ints, Mas
 from punctuated.join.output.aggregates.counts import Counts
 from punctuated.join.output.aggregates.ends import Ends
 from punctuated.join.output.aggregates.exact_sums import ExactSums
-from punctuated.join.output.aggregates.totals import ArrowTotals, NumberTotals
+from punctuated.join.output.aggregates.extremes import ArrowExtremes, NumberExtremes
+from punctuated.join.output.aggregates.whole_sums import WholeSums
 from punctuated.model.aggregate import Aggregate, Function
 
 
@@ -26,8 +27,8 @@ class Strategy(NamedTuple):
 _STRATEGIES: dict[Function, Strategy] = {
     "count": Strategy(("count",), lambda final, _, counts: counts.finish(final)),
     "sum": Strategy(("sum",), lambda final, _, sums: sums.finish(final)),
-    "min": Strategy(("min",), lambda final, _, totals: totals.finish(final)),
-    "max": Strategy(("max",), lambda final, _, totals: totals.finish(final)),
+    "min": Strategy(("min",), lambda final, _, extremes: extremes.finish(final)),
+    "max": Strategy(("max",), lambda final, _, extremes: extremes.finish(final)),
     "mean": Strategy(("sum", "count"), lambda final, _, sums, counts: sums.divide(final, counts.finish(final))),
     "first": Strategy(("ends",), lambda final, column, ends: ends.finish_first(final, column)),
     "last": Strategy(("ends",), lambda final, column, ends: ends.finish_last(final, column)),
@@ -82,12 +83,14 @@ def _new_accumulator(kind: str, column: str | None, schema: pa.Schema) -> Accumu
         return Ends(schema)
     if kind == "count" or column is None:
         return Counts(column)
-    return _new_total(kind, column, schema.field(column).type)
+    dtype = schema.field(column).type
+    return _new_sum(column, dtype) if kind == "sum" else _new_extreme(kind, column, dtype)
 
 
-def _new_total(kind: str, column: str, dtype: pa.DataType) -> Accumulator:
-    if pa.types.is_floating(dtype) and kind == "sum":
-        return ExactSums(column)
-    if pa.types.is_floating(dtype) or pa.types.is_integer(dtype):
-        return NumberTotals(column, kind, dtype)
-    return ArrowTotals(column, kind, dtype)
+def _new_sum(column: str, dtype: pa.DataType) -> Accumulator:
+    return ExactSums(column) if pa.types.is_floating(dtype) else WholeSums(column, dtype)
+
+
+def _new_extreme(kind: str, column: str, dtype: pa.DataType) -> Accumulator:
+    is_number = pa.types.is_floating(dtype) or pa.types.is_integer(dtype)
+    return NumberExtremes(column, kind, dtype) if is_number else ArrowExtremes(column, kind, dtype)
