@@ -9,6 +9,7 @@ import pyarrow as pa
 from punctuated.api.any_table import as_table
 from punctuated.bind.declared import DeclaredStream, check_endings, declare, declare_output
 from punctuated.bind.options import StreamOptions
+from punctuated.bind.origins import Origin, origin_of
 from punctuated.bind.sources import Announced, Source
 from punctuated.errors import ColumnError, StreamError
 from punctuated.join.intake.reading import Reader, announce
@@ -59,13 +60,13 @@ class TableStream(Stream):
 
 @dataclass(frozen=True)
 class ChainedTables(TableStream):
-    """A stream over the results of a join of tables."""
+    """A stream over the results of a join of tables, or groups of them."""
 
-    joined: "Join" = field(repr=False)
+    origin: Origin = field(repr=False)
 
     def read(self, reader: Reader) -> Iterator[StreamBatch]:
         """What the join brings, batch by batch."""
-        return map(reader.read, self.joined.chain_batches())
+        return map(reader.read, self.origin.chain_batches())
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ def stream(
     Args:
         data: A `pyarrow.Table`, a pandas frame or a table of any library that speaks Arrow, or a list of them, which
             are then processed as batches in this order; or a Spark DataFrame, streaming or not; or what `pt.join`
-            gave, whose results and punctuations then flow on.
+            gave, whose results and punctuations then flow on; or the very groups that `agg` gave, each of which then
+            comes at the moment at which it became final.
         key: The join key: a column or several; None if `where=` of the join decides alone. A join's own key need not
             be said again.
         time: The column of event times: a timestamp, or an integer in microseconds. A join brings its own.
@@ -125,10 +127,11 @@ def stream(
         >>> pt.stream(bids, name="B", key="item", time="at", punctuations=pt.when("closed")).spec.key
         ('item',)
     """
-    if is_join(data):
+    origin = data if is_join(data) else origin_of(data)
+    if origin is not None:
         refused = {"time": time, "punctuations": punctuations, "lateness": lateness, "max_ahead": max_ahead}
         refused |= {"order": order, "idle_after": idle_after}
-        return _chained(data, key, name, window, on_violation, [option for option, value in refused.items() if value])
+        return _chained(origin, key, name, window, on_violation, [option for option, value in refused.items() if value])
     tables = None if is_frame(data) else as_tables(data)
     declared = declare(
         _frame_schema(data) if tables is None else tables[0].schema,
@@ -218,28 +221,27 @@ def _announced(source: Announced, reader: Reader) -> Iterator[EndedKeys]:
 
 
 def _chained(
-    joined: "Join | SparkJoin",
+    origin: Origin,
     key: str | Sequence[str] | None,
     name: str | None,
     window: Window | Duration,
     on_violation: str,
     refused: Sequence[str],
 ) -> Stream:
-    """The results of a join as a stream."""
+    """The results of a join, or groups of them, as a stream."""
     if refused:
         raise StreamError(f"a join's output brings its own times and punctuations: leave out {', '.join(refused)}")
-    streams = joined.spec.streams
     declared = declare_output(
-        joined.schema,
-        joined.time_type,
-        streams[0].key,
+        origin.schema,
+        origin.time_type,
+        origin.own_key,
         key=key,
-        name=name or "".join(stream.name for stream in streams),
+        name=name or origin.shown_name,
         window=window,
         on_violation=on_violation,
     )
-    frame = joined.chain_source()
+    frame = origin.chain_source()
     if frame is None:
-        return ChainedTables(declared, (), joined)  # type: ignore[arg-type]  # only one of tables has no frame
+        return ChainedTables(declared, (), origin)
     _refuse_collated(declared.spec.name, frame, declared.spec.key)
     return SparkStream(declared, frame)

@@ -1,7 +1,7 @@
 """A join over tables: a bound join, run in this process."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from punctuated.api.stream import TableStream
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.origins import remember_origin
 from punctuated.join.driver import JoinDriver
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.grouping import grouping_columns
@@ -104,13 +105,22 @@ class Join:
         """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
         return TableGrouping(self, grouping_columns(columns))
 
+    @property
+    def own_key(self) -> tuple[str, ...]:
+        """The key of the join, in which its results are over."""
+        return self.spec.left.key
+
+    @property
+    def shown_name(self) -> str:
+        """Those of its streams."""
+        return "".join(stream.name for stream in self.spec.streams)
+
     def chain_source(self) -> None:
         """Nothing but this object is needed to go on with its results."""
 
     def chain_batches(self) -> Iterator[pa.Table]:
         """All that the join says to another join, batch by batch; what it has rejected is read here."""
-        unread = (replace(batch, rejected=[]) for batch in self._run[1])
-        return (self.bound.views.table(View.CHAIN, [batch]) for batch in unread)
+        return chain_of(self.bound, self._run[1])
 
     # Running
 
@@ -126,9 +136,14 @@ class Join:
     def groups(self, by: tuple[str, ...], aggregates: dict[str, Aggregate]) -> pa.Table:
         """Groups of the results, in the order in which they became final."""
         bound = self.bound.group_by(by, aggregates)
-        batches = self._run[1] if bound.spec.shed is None else self._estimated(bound)
         groups = bound.groups()
-        return pa.concat_tables([groups.process(batch) for batch in batches])
+        table = pa.concat_tables([groups.process(batch) for batch in self.batches_for(bound)])
+        remember_origin(table, TableGroups(self, bound.seen_as(View.CHAIN, bound.grouping)))
+        return table
+
+    def batches_for(self, bound: BoundJoin) -> list[BatchResult]:
+        """What each batch brings to groups."""
+        return self._run[1] if bound.spec.shed is None else self._estimated(bound)
 
     def _estimated(self, bound: BoundJoin) -> list[BatchResult]:
         """What a join that sheds brings for estimates: every pair has a chance, so it sheds in another way."""
@@ -175,6 +190,47 @@ class TableGrouping:
             {'k': [2, 1], 'n': [2, 1]}
         """
         return self._joined.groups(self._by, aggregates)
+
+
+@dataclass(frozen=True)
+class TableGroups:
+    """Groups that go on as a stream."""
+
+    joined: Join
+    bound: BoundJoin  # as a chain of its groups
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the groups."""
+        return self.bound.views.results
+
+    @property
+    def time_type(self) -> pa.DataType:
+        """The type of the moments at which groups become final."""
+        return self.bound.time_type
+
+    @property
+    def own_key(self) -> tuple[str, ...]:
+        """The join's key, if groups contain it."""
+        return self.bound.views.key
+
+    @property
+    def shown_name(self) -> str:
+        """Those of the join's streams."""
+        return self.joined.shown_name
+
+    def chain_source(self) -> None:
+        """Nothing but this object is needed to go on with the groups."""
+
+    def chain_batches(self) -> Iterator[pa.Table]:
+        """The groups as results, each at its moment, and what the join says of their keys."""
+        groups = self.bound.groups()
+        return chain_of(self.bound, [groups.as_results(batch) for batch in self.joined.batches_for(self.bound)])
+
+
+def chain_of(bound: BoundJoin, batches: Sequence[BatchResult]) -> Iterator[pa.Table]:
+    """What is said to another join, batch by batch; what was rejected is read where it was."""
+    return (bound.views.table(View.CHAIN, [replace(batch, rejected=[])]) for batch in batches)
 
 
 def read_batches(streams: Sequence[TableStream], bound: BoundJoin) -> Iterator[tuple[StreamBatch, ...]]:

@@ -81,13 +81,15 @@ class BoundJoin:
 
     @cached_property
     def views(self) -> Views:
-        """What leaves the join."""
-        return Views(self.results, self.spec.left.key, self.time_type)
+        """What leaves the join; the views of its groups, if they are asked for."""
+        if self.grouping is None:
+            return Views(self.results, self.spec.left.key, self.time_type)
+        return Views(self.groups().schema, self.grouping.ended_by(self.spec.left.key), self.time_type)
 
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns of the view that is asked for."""
-        return self.groups().schema if self.view is View.GROUPS else self.views.schema(self.view)
+        return self.views.results if self.view is View.GROUPS else self.views.schema(self.view)
 
     @cached_property
     def ranged(self) -> RangePredicate | None:
@@ -132,7 +134,8 @@ class BoundJoin:
         """The groups of one bucket, none yet."""
         assert self.grouping is not None
         by, aggregates = self.grouping.by, self.grouping.aggregates
-        return GroupBy(self.results, by, self.spec.left.key, aggregates, sheds=self._estimates)
+        timed = self.view is View.CHAIN
+        return GroupBy(self.results, by, self.spec.left.key, aggregates, sheds=self._estimates, timed=timed)
 
     @property
     def _estimates(self) -> bool:
@@ -156,4 +159,6 @@ class BoundJoin:
         parts = {} if self.where is None else {"extra predicate (where=)": repr(self.where)}
         if self.grouping is not None:
             parts["grouping"] = describe_grouping(self.grouping.by, self.grouping.aggregates, sheds=self._estimates)
+            if self.view is View.CHAIN:
+                parts["grouping"] += ", as a stream"
         return parts

@@ -10,7 +10,7 @@ from punctuated.join.output.widen import widen
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import new_bucket
 from punctuated.spark.emit import Emitter
-from punctuated.spark.group_step import accumulate
+from punctuated.spark.group_step import gather, group_tables
 from punctuated.spark.names import metrics_name
 from punctuated.spark.nested import as_blobs, leaves_packed
 from punctuated.spark.pack import sort_blobs
@@ -33,7 +33,8 @@ def group_batch_step(query: Query) -> Step:
     """The same for groups behind a join."""
 
     def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
-        return _complete([accumulate(query.join.groups(), packed["data"].to_pylist(), ended=True)], query.join.schema)
+        is_first = bucket_ids().index(key[0].as_py()) == 0
+        return _complete(group_tables(query.join, query.join.groups(), gather([packed]), is_first), query.join.schema)
 
     return step
 

@@ -22,12 +22,16 @@ class Emitter:
 
     def __init__(self, join: BoundJoin, bucket: Bucket) -> None:
         self._join, self._bucket = join, bucket
-        self._latest = LatestResults(join.key_types) if join.view is View.CHAIN else None
+        is_chain = join.view is View.CHAIN
+        self._latest = LatestResults(join.key_types) if is_chain and bucket.groups is None else None
 
     def tables(self, part: BatchResult) -> list[pa.Table]:
         """The tables of the join's view; each has some of its columns, the others are null."""
-        if self._bucket.groups is not None:
-            return [self._bucket.groups.process(part)]
+        groups = self._bucket.groups
+        if groups is not None and self._join.view is View.GROUPS:
+            return [groups.process(part)]
+        if groups is not None:
+            part = groups.as_results(part)
         return self._join.views.tables(self._join.view, part, self._bucket.speaks_for_all, self._latest)
 
     def frames(self, part: BatchResult) -> Iterator[pd.DataFrame]:

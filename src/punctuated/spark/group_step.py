@@ -10,44 +10,59 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from punctuated.bind.bound_join import BoundJoin
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
 from punctuated.join.exchange.spread import bucket_numbers, split
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.group_by import GroupBy
-from punctuated.join.output.in_band import RESULT, InBand
+from punctuated.join.output.in_band import END, PROGRESS, RESULT, InBand
+from punctuated.join.output.views import View
 from punctuated.join.state import fingerprint
+from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.times import to_microseconds
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.emit import as_frames
 from punctuated.spark.query import Query
 
-PACKED_DDL = "bucket INT, ended BOOLEAN, data BINARY"
-_PACKED = pa.schema([("bucket", pa.int32()), ("ended", pa.bool_()), ("data", pa.binary())])
+PACKED_DDL = "bucket INT, ended BOOLEAN, reached BIGINT, data BINARY"
+_PACKED = pa.schema([("bucket", pa.int32()), ("ended", pa.bool_()), ("reached", pa.int64()), ("data", pa.binary())])
 
 
 @dataclass(frozen=True)
 class PackGroups:
-    """The function for `mapInArrow`: results by the bucket of their group, the end of the streams to all."""
+    """The function for `mapInArrow`: results by the bucket of their group, the end of the streams to all.
+
+    `reached` is the output watermark of the join, which the first bucket tells if groups go on as a stream; or, once
+    the join has ended, the time of that.
+    """
 
     by: tuple[str, ...]
     columns: tuple[str, ...]
     in_band: InBand
     n_buckets: int
+    are_stream: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             table = pa.Table.from_batches([batch])
             rows = self.in_band.of_kind(table, RESULT).select([*self.columns, self.in_band.time])
-            ended = self.in_band.is_end(table)
+            ended, reached = self.in_band.is_end(table), self._reached(table)
             spread = split(rows, bucket_numbers([rows[name] for name in self.by], self.n_buckets), self.n_buckets)
-            told = [(bucket_ids()[i], ours) for i, ours in enumerate(spread) if len(ours) or ended]
+            n_told = self.n_buckets if ended else int(self.are_stream and reached > NEVER)
+            told = [(bucket_ids()[i], ours) for i, ours in enumerate(spread) if len(ours) or i < n_told]
             data = [to_ipc(ours).to_pybytes() for _, ours in told]
             ids = pa.array([number for number, _ in told], pa.int32())
-            yield pa.record_batch(
-                [ids, pa.array([ended] * len(told), pa.bool_()), pa.array(data, pa.binary())], _PACKED
-            )
+            said = pa.array([ended] * len(told), pa.bool_()), pa.array([reached] * len(told), pa.int64())
+            yield pa.record_batch([ids, *said, pa.array(data, pa.binary())], _PACKED)
+
+    def _reached(self, table: pa.Table) -> int:
+        """NEVER if nothing is said; a null would reach the step as a float."""
+        ours = self.in_band
+        ends = to_microseconds(ours.of_kind(table, END)[ours.time], ours.time).tolist()
+        return int(max([NEVER, *ends, *ours.of_kind(table, PROGRESS)[ours.watermark].to_pylist()]))
 
 
 class GroupStep(StatefulProcessor):
@@ -74,10 +89,10 @@ class GroupStep(StatefulProcessor):
         if saved is not None:
             fingerprint.check(json.loads(saved[0]), definition)
             groups.load(bytes(saved[1]))
-        ended = any(frame["ended"].any() for frame in frames)
-        data = [blob for frame in frames for blob in frame["data"]]
-        yield from as_frames(accumulate(groups, data, ended), self._query.join.schema)
-        if ended:
+        batch = gather([pa.Table.from_pandas(frame, _PACKED) for frame in frames])
+        for table in group_tables(self._query.join, groups, batch, is_first=bucket_ids().index(int(key[0])) == 0):
+            yield from as_frames(table, self._query.join.schema)
+        if batch.ended:
             self._saved.clear()
         else:
             self._saved.update((json.dumps(definition), groups.save()))
@@ -86,9 +101,19 @@ class GroupStep(StatefulProcessor):
         """Nothing to close."""
 
 
-def accumulate(groups: GroupBy, data: Sequence[bytes], ended: bool) -> pa.Table:
-    """Take in results of a micro-batch, each with its time behind it; returns the groups that are final."""
-    rows = pa.concat_tables([from_ipc(blob) for blob in data])
+def gather(packed: Sequence[pa.Table]) -> BatchResult:
+    """Results of a micro-batch, each with its time behind it, and how far the join is."""
+    told = pa.concat_tables(packed)
+    rows = pa.concat_tables([from_ipc(blob) for blob in told["data"].to_pylist()])
     n = rows.num_columns - 1
     times = to_microseconds(rows.column(n), rows.column_names[n])
-    return groups.process(BatchResult([rows.remove_column(n)], [times], ended=ended))
+    ended, reached = bool(pc.any(told["ended"]).as_py()), int(pc.max(told["reached"]).as_py())
+    watermark = FOREVER if ended else reached
+    return BatchResult([rows.remove_column(n)], [times], watermark=watermark, horizon=reached, ended=ended)
+
+
+def group_tables(join: BoundJoin, groups: GroupBy, batch: BatchResult, is_first: bool) -> list[pa.Table]:
+    """What leaves the step: the groups that are final, and where they are a stream how far it is."""
+    if join.view is View.GROUPS:
+        return [groups.process(batch)]
+    return join.views.tables(View.CHAIN, groups.as_results(batch), speaks_for_all=is_first)

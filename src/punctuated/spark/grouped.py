@@ -1,10 +1,16 @@
 """Groups of a join over DataFrames: in the join's own step if they contain its key, else in one behind it."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from punctuated.bind.origins import remember_origin
 from punctuated.errors import AggregateError
+from punctuated.join.output.grouping import Grouping
+from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
 from punctuated.spark.collations import refuse_collations
 
@@ -33,4 +39,42 @@ class SparkGrouping:
         refuse_collations(self._joined.result_types, names, "groups: the column", AggregateError)
         grouping = join.group_by(self._by, aggregates).grouping
         assert grouping is not None
-        return self._joined.grouped(grouping) if has_key else self._joined.grouped_apart(grouping)
+        groups = self._joined.grouped(grouping, View.GROUPS)
+        remember_origin(groups, SparkGroups(self._joined, grouping))
+        return groups
+
+
+@dataclass(frozen=True)
+class SparkGroups:
+    """Groups that go on as a stream."""
+
+    joined: "SparkJoin"
+    grouping: Grouping
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the groups."""
+        return self.joined.query.join.seen_as(View.GROUPS, self.grouping).schema
+
+    @property
+    def time_type(self) -> pa.DataType:
+        """The type of the moments at which groups become final."""
+        return self.joined.time_type
+
+    @property
+    def own_key(self) -> tuple[str, ...]:
+        """The join's key, if groups contain it."""
+        return self.grouping.ended_by(self.joined.spec.left.key)
+
+    @property
+    def shown_name(self) -> str:
+        """Those of the join's streams."""
+        return self.joined.shown_name
+
+    def chain_source(self) -> DataFrame:
+        """The groups as results, each at its moment, and what the join says of their keys."""
+        return self.joined.grouped(self.grouping, View.CHAIN)
+
+    def chain_batches(self) -> Iterator[pa.Table]:
+        """There are none but those of the DataFrame."""
+        return iter(())

@@ -1,6 +1,6 @@
 """A join over Spark DataFrames: pack, exchange, step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -118,21 +118,37 @@ class SparkJoin:
         """What was asked for, normalised."""
         return self.query.join.spec
 
+    @property
+    def own_key(self) -> tuple[str, ...]:
+        """The key of the join, in which its results are over."""
+        return self.spec.left.key
+
+    @property
+    def shown_name(self) -> str:
+        """Those of its streams."""
+        return "".join(stream.name for stream in self.spec.streams)
+
+    def chain_batches(self) -> Iterator[pa.Table]:
+        """There are none but those of the DataFrame."""
+        return iter(())
+
     def chain_source(self) -> DataFrame:
         """All that the join says, for another join."""
         return self._view(View.CHAIN)
 
     # From frames to frames
 
-    def grouped(self, grouping: Grouping) -> DataFrame:
-        """Groups, computed in the step of the join."""
-        return self._view(View.GROUPS, grouping)
+    def grouped(self, grouping: Grouping, view: View) -> DataFrame:
+        """Groups, in the step of the join if they contain its key; `chain` is what they say to another join."""
+        key = self.spec.left.key
+        return self._view(view, grouping) if key and grouping.ended_by(key) else self._grouped_apart(grouping, view)
 
-    def grouped_apart(self, grouping: Grouping) -> DataFrame:
-        """Groups, computed in a step of their own behind the join."""
-        query = self.query.seen_as(View.GROUPS, grouping)
+    def _grouped_apart(self, grouping: Grouping, view: View) -> DataFrame:
+        """Groups in a step of their own behind the join."""
+        query = self.query.seen_as(view, grouping)
         join, output = query.join, self._output(query)
-        pack = PackGroups(grouping.by, tuple(join.results.names), join.views.in_band, join.n_buckets)
+        in_band, are_stream = self.query.join.views.in_band, view is View.CHAIN
+        pack = PackGroups(grouping.by, tuple(join.results.names), in_band, join.n_buckets, are_stream)
         chained = self.chain_source()
         by_bucket = map_in_arrow(chained, chained.columns, pack, GROUPS_DDL).groupBy("bucket")
         emitted = step_schema(join.schema, output)

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.output.rejected import Rejected
+from punctuated.join.state.range_output import OutputRange
 from punctuated.kernels.layout import NEVER
-from punctuated.model.pattern import Pattern
 
 Ints = npt.NDArray[np.int64]
 
@@ -20,7 +20,7 @@ class BatchResult:
     results: list[pa.Table] = field(default_factory=list)
     result_ts: list[Ints] = field(default_factory=list)
     punctuations: list[pa.Table] = field(default_factory=list)
-    ranges: list[tuple[Pattern, ...]] = field(default_factory=list)  # output ranges, one pattern per key column
+    ranges: list[OutputRange] = field(default_factory=list)  # the ranges among them, with one pattern per key column
     rejected: list[Rejected] = field(default_factory=list)
     watermark: int = NEVER
     horizon: int = NEVER  # no row so far is later

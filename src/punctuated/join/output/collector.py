@@ -217,7 +217,7 @@ class Collector:
 
     def add_ranges(self, ranges: Sequence[OutputRange]) -> None:
         """Range punctuations of the output."""
-        self.batch.ranges += [each.patterns for each in ranges]
+        self.batch.ranges += ranges
         if not ranges or not self._setup.place.speaks_for_all:
             return
         n = len(ranges)

@@ -4,6 +4,7 @@ Between batches only the open groups are kept, numbered from 0, and what their a
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,15 +13,17 @@ from punctuated.errors import SnapshotError
 from punctuated.join.exchange.bundle import from_ipc, pack_bundle, to_ipc, unpack_bundle
 from punctuated.join.intake.keys import key_codec
 from punctuated.join.intake.pattern_match import match_columns
-from punctuated.join.output.aggregates.accumulator import TIME, Mask
+from punctuated.join.output.aggregates.accumulator import TIME, Ints, Mask
 from punctuated.join.output.aggregates.strategies import Aggregates
 from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.final_moments import FinalMoments
 from punctuated.join.output.group_numbers import number_groups
 from punctuated.join.output.grouping import check_grouping
 from punctuated.join.shedding.estimates import GroupEstimates
+from punctuated.kernels.layout import FOREVER
 from punctuated.model.aggregate import Aggregate
 
-_GROUPS = "groups"
+_GROUPS, _MOMENTS = "groups", "moments"
 
 
 class GroupBy:
@@ -34,8 +37,11 @@ class GroupBy:
         aggregates: Mapping[str, Aggregate],
         *,
         sheds: bool = False,
+        timed: bool = False,
     ) -> None:
         """`schema` is that of the results, `key` names the join key's columns among them.
+
+        `timed` asks for the moments at which groups become final (see `as_results`).
 
         Where the join sheds, results have the columns of `PAIR_SCHEMA` too, and an aggregate becomes an estimate and
         its standard error.
@@ -47,21 +53,40 @@ class GroupBy:
         self._groups = pa.schema([schema.field(name) for name in by]).empty_table()
         self._estimates = GroupEstimates(aggregates, by) if sheds else None
         self._values = self._estimates or Aggregates(schema, aggregates)
+        self._moments = FinalMoments() if timed else None
         self._nothing = self._finish(np.zeros(0, np.bool_))
 
     def process(self, batch: BatchResult) -> pa.Table:
         """Take in what a batch brought; returns the groups that are final now."""
+        return self._process(batch)[0]
+
+    def as_results(self, batch: BatchResult) -> BatchResult:
+        """The same, as what a join brings: a group's time is the moment at which it became final.
+
+        What the join says of its key goes for groups, too, if they contain it; its progress does in any case, for no
+        group to come is final before.
+        """
+        groups, ts = self._process(batch)
+        told = batch if self._finishes else replace(batch, punctuations=[], ranges=[])
+        return (
+            replace(told, results=[groups], result_ts=[ts]) if len(groups) else replace(told, results=[], result_ts=[])
+        )
+
+    def _process(self, batch: BatchResult) -> tuple[pa.Table, Ints]:
+        """The groups that are final now, and since when, if that is asked for."""
         if batch.results:
             self._accumulate(batch)
         if self._estimates is not None:
             self._estimates.fold(batch.watermark)
-        final = np.ones(len(self._groups), np.bool_) if batch.ended else self._covered(batch)
+        ended_at = self._ended_at(batch)
+        final = ended_at != FOREVER
+        ts = ended_at[final] if self._moments is None else self._moments.take(ended_at, batch.watermark)
         if not final.any():
-            return self._nothing
+            return self._nothing, ts
         groups = self._finish(final)
         self._groups = self._groups.filter(pa.array(~final)).combine_chunks()
         self._values.keep(~final)
-        return groups
+        return groups, ts
 
     @property
     def schema(self) -> pa.Schema:
@@ -71,6 +96,8 @@ class GroupBy:
     def save(self) -> bytes:
         """The open groups as bytes."""
         kept = {_GROUPS: self._groups, **self._values.save()}
+        if self._moments is not None:
+            kept[_MOMENTS] = self._moments.save()
         return pack_bundle({name: to_ipc(table) for name, table in kept.items()})
 
     def load(self, saved: bytes) -> None:
@@ -78,6 +105,8 @@ class GroupBy:
         kept = {name: from_ipc(data) for name, data in unpack_bundle(saved).items()}
         try:
             self._groups = kept.pop(_GROUPS).select(self._groups.column_names)
+            if self._moments is not None:
+                self._moments.load(kept.pop(_MOMENTS))
             self._values.load(kept)
         except KeyError:
             raise SnapshotError("the saved groups are of another version; start with a new checkpoint") from None
@@ -88,22 +117,34 @@ class GroupBy:
             rows = rows.append_column(TIME, pa.array(np.concatenate(batch.result_ts)))
         numbers, self._groups = number_groups(self._groups, rows)
         self._values.add(numbers, len(self._groups), rows)
+        if self._moments is not None:
+            self._moments.add(numbers, len(self._groups), np.concatenate(batch.result_ts))
 
-    def _covered(self, batch: BatchResult) -> Mask:
-        """Open groups whose join value an output punctuation of this batch has ended."""
-        covered = np.zeros(len(self._groups), np.bool_)
-        if not self._finishes:
-            return covered
+    def _ended_at(self, batch: BatchResult) -> Ints:
+        """When an output punctuation of this batch, or the end of the streams, has ended each open group's value.
+
+        FOREVER for those that are open still.
+        """
+        ended_at = np.full(len(self._groups), batch.horizon if batch.ended else FOREVER)
+        if not self._finishes or not ended_at.size:
+            return ended_at
         columns = [self._groups[name] for name in self._key]
         if batch.punctuations:
-            told = pa.concat_tables([table.select(self._key) for table in batch.punctuations])
             codec = key_codec([column.type for column in columns])
-            ended, single = codec.encode(told.columns)
+            n = len(self._key)
+            told = [(*codec.encode(table.columns[:n]), np.asarray(table.column(n))) for table in batch.punctuations]
+            ended, single, ts = (np.concatenate(each) for each in zip(*told, strict=True))
             codes, valid = codec.encode(columns)
-            covered |= np.isin(codes, ended[single]) & valid
-        for patterns in batch.ranges:
-            covered |= match_columns(patterns, columns)
-        return covered
+            ended, ts = ended[single], ts[single]
+            order = np.argsort(ended)
+            place = np.searchsorted(ended, codes, sorter=order)
+            named = valid & (place < ended.size)
+            at = order[place[named]]
+            named[named] = ended[at] == codes[named]
+            ended_at[named] = ts[order[place[named]]]
+        for each in batch.ranges:
+            ended_at[match_columns(each.patterns, columns)] = each.ts
+        return ended_at
 
     def _finish(self, final: Mask) -> pa.Table:
         groups = self._groups.filter(pa.array(final))

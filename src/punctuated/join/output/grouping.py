@@ -18,6 +18,10 @@ class Grouping:
     by: tuple[str, ...]
     aggregates: Mapping[str, Aggregate]
 
+    def ended_by(self, key: tuple[str, ...]) -> tuple[str, ...]:
+        """The join key by which groups are ended one by one; nothing if they do not contain it."""
+        return key if set(key) <= set(self.by) else ()
+
     @property
     def is_ordered(self) -> bool:
         """Whether the times of results matter."""

@@ -3,7 +3,7 @@
 results        key, left columns, right columns
 punctuations   key, ts, reason, pattern: values that are over in the output (ts_ and so on beside a key of that name)
 rejected       stream, reason, ts, row: tuples that did not take part
-groups         of the results, each once (see `group_by`)
+groups         of the results, each once (see `group_by`); where they go on as a stream, their chain
 all            everything in band: `_kind` says what a row is, other kinds' columns are null (see `in_band`)
 chain          all, and what another join needs to go on: the output watermark, and the end
 """
@@ -131,10 +131,12 @@ class Views:
 
     def _after_results(self, batch: BatchResult, latest: LatestResults | None) -> list[pa.Table]:
         """Punctuations in order of time, but none before a result of its value."""
+        if not self.key:
+            return batch.punctuations
         n = len(self.key)
-        known = LatestResults(self.results.types[:n]) if latest is None else latest
+        known = LatestResults([self.results.field(name).type for name in self.key]) if latest is None else latest
         for table, ts in zip(batch.results, batch.result_ts, strict=True):
-            known.add(table.columns[:n], ts)
+            known.add([table[name] for name in self.key], ts)
         moved = []
         for table in batch.punctuations:
             ts = known.not_before(table.columns[:n], np.asarray(table.column(n)), batch.horizon)

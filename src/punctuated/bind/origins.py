@@ -1,0 +1,51 @@
+"""Where data come from that a join has given out, so that they can go on as a stream.
+
+`agg` gives a plain table or DataFrame. What is known beside it, when each group became final and which values are
+over, is found again by the very object; whatever is made of it by others is plain data.
+"""
+
+import weakref
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+_ORIGINS: dict[int, "Origin"] = {}
+
+
+class Origin(Protocol):
+    """What can go on as a stream: the results of a join, or groups of them."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+
+    @property
+    def time_type(self) -> pa.DataType:
+        """The type of the times."""
+
+    @property
+    def own_key(self) -> tuple[str, ...]:
+        """The columns in which it says that values are over; nothing if it does not."""
+
+    @property
+    def shown_name(self) -> str:
+        """What the stream is called, if it has no other name."""
+
+    def chain_source(self) -> Any:
+        """All that it says to another join, as a DataFrame; None where tables come batch by batch."""
+
+    def chain_batches(self) -> Iterator[pa.Table]:
+        """The same as tables."""
+
+
+def remember_origin(data: Any, origin: Origin) -> None:
+    """Where this very object comes from, as long as it lives."""
+    place = id(data)
+    _ORIGINS[place] = origin
+    weakref.finalize(data, _ORIGINS.pop, place, None)
+
+
+def origin_of(data: Any) -> Origin | None:
+    """Where it comes from, if a join gave it out."""
+    return _ORIGINS.get(id(data))
