@@ -37,10 +37,14 @@ class Samples:
         self._rows: list[dict[str, int]] = []
 
     def stops(self, inputs: tuple[lay.Objects, lay.Objects], n_objects: int) -> Iterator[tuple[int, int | None]]:
-        """Where to pause: before the first object at or after each sampling time, and at the end (time None)."""
+        """Where to pause: before the first object at or after each sampling time, and at the end (time None).
+
+        Sampling times lie between those of tuples: a punctuation may speak of the far past or future.
+        """
         times = [array for side in inputs for array in (side.ts, side.punctuation_ts) if array.size]
-        if self._step_us is not None and times:
-            first, last = min(int(array[0]) for array in times), max(int(array[-1]) for array in times)
+        of_tuples = [side.ts for side in inputs if side.ts.size]
+        if self._step_us is not None and of_tuples:
+            first, last = min(int(array[0]) for array in of_tuples), max(int(array[-1]) for array in of_tuples)
             start = first + self._step_us if self._next is None else self._next
             steps = np.arange(start, last + 1, self._step_us, dtype=np.int64)
             positions = np.sum([np.searchsorted(array, steps) for array in times], axis=0)
