@@ -69,3 +69,20 @@ def test_a_stream_called_unbounded_is_not() -> None:
     named = pt.stream(TABLE, name="unbounded", key="k", time="ts", window="1 second")
     spec = pt.join(named, pt.stream(TABLE, name="B", key="k", time="ts", window="1 second")).spec
     assert not is_unbounded(spec, LEFT) and not is_unbounded(spec, RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("window", "punctuations", "leaves"),
+    [
+        (None, pt.unique(), True),
+        (None, pt.when("last"), True),
+        (None, pt.endings(TABLE, key="k", time="ts"), False),
+        (None, pt.unique() | pt.endings(TABLE, key="k", time="ts"), False),
+        ("1 second", pt.unique(), False),
+    ],
+)
+def test_keys_that_never_come_in_the_other_stream(window: str | None, punctuations: Any, leaves: bool) -> None:
+    """What a stream says of the keys that it brings does not bound the others."""
+    join = quietly({"window": window}, {"punctuations": punctuations})
+    assert bound(join.spec, LEFT).leaves_strangers == leaves
+    assert ("keys that never come in B stay until it ends" in join.explain()) == leaves

@@ -79,6 +79,7 @@ def declare(
         order=order,
         idle_after_us=None if idle_after is None else parse_duration(idle_after),
         punctuated=bool(sources),
+        ends_any=any(isinstance(source, RowsWith | Announced) for source in sources),
     )
     announced = tuple(source for source in sources if isinstance(source, Announced))
     return DeclaredStream(spec, pa.schema([schema.field(column) for column in columns]), pattern_column, announced)
@@ -108,6 +109,7 @@ def declare_output(
         window=as_window(window),
         on_violation=parse_policy(on_violation),
         punctuated=keys == own_key,
+        ends_any=keys == own_key,
         is_output=True,
     )
     return DeclaredStream(spec, schema)

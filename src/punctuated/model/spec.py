@@ -95,6 +95,7 @@ class StreamSpec:
     order: str | None = None
     idle_after_us: int | None = None  # of silence, after which the watermark follows the other stream's
     punctuated: bool = False  # any source of punctuations at all
+    ends_any: bool = False  # one of them may end values of which no tuple comes: patterns or endings
     is_output: bool = False  # of another join; its column of time is not shown
 
     def __post_init__(self) -> None:

@@ -22,6 +22,12 @@ class Bound:
 
     proofs: tuple[Proof, ...]
     prover: str
+    of_any_value: bool  # else the other stream ends only values that come there
+
+    @property
+    def leaves_strangers(self) -> bool:
+        """Whether tuples whose values never come in the other stream stay until that ends."""
+        return self.proofs == (Proof.PUNCTUATIONS,) and not self.of_any_value
 
     @property
     def is_missing(self) -> bool:
@@ -37,7 +43,7 @@ def bound(spec: JoinSpec, side: Side) -> Bound:
         Proof.WINDOW: isinstance(ours.window, TimeWindow | UntilWindow) and algorithm.by_window,
         Proof.PUNCTUATIONS: other.punctuated and algorithm.by_punctuation,
     }
-    return Bound(tuple(proof for proof, does in holds.items() if does), other.name)
+    return Bound(tuple(proof for proof, does in holds.items() if does), other.name, other.ends_any)
 
 
 def is_unbounded(spec: JoinSpec, side: Side) -> bool:

@@ -118,4 +118,5 @@ def _describe_bound(found: Bound) -> str:
     }
     if found.is_missing:
         return f"unbounded until {found.prover} ends"
-    return "bounded by " + " and ".join(words[proof] for proof in found.proofs)
+    kept = f"; keys that never come in {found.prover} stay until it ends" if found.leaves_strangers else ""
+    return "bounded by " + " and ".join(words[proof] for proof in found.proofs) + kept

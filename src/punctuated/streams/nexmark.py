@@ -45,7 +45,7 @@ def nexmark(n: int, seed: int = 0) -> Nexmark:
     ts = number * _EVENT_US + rng.integers(0, _EVENT_US, n)
     kind = number % _OF
     is_person, is_auction = kind < _PERSONS, (kind >= _PERSONS) & (kind < _PERSONS + _AUCTIONS)
-    n_persons, n_auctions = np.cumsum(is_person), np.cumsum(is_auction)
+    n_persons, n_auctions = (np.cumsum(each, dtype=np.int64) for each in (is_person, is_auction))
     opened, bid = np.flatnonzero(is_auction), np.flatnonzero(~is_person & (n_auctions > 0) & ~is_auction)
     return Nexmark(
         persons=_persons(ts[is_person]),

@@ -24,7 +24,10 @@ Moments = list[Counter[Any]]
 def moments(spec: JoinSpec, batches: list[Batch], by: list[str], restored: bool = False) -> Moments:
     """The groups that each batch brings as a stream, with their times; perhaps saved and loaded after each batch."""
     driver = new_driver(spec)
-    fresh = lambda: GroupBy(driver.columns.schema, by, spec.left.key, COUNT, timed=True)  # noqa: E731
+
+    def fresh() -> GroupBy:
+        return GroupBy(driver.columns.schema, by, spec.left.key, COUNT, timed=True)
+
     groups, found = fresh(), []
     outputs = [driver.process(as_batch(spec.left, left), as_batch(spec.right, right)) for left, right in batches]
     for output in [*outputs, driver.end()]:

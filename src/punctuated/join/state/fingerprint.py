@@ -29,7 +29,7 @@ def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: Sequence
     }
     for side in Side:
         stream = spec.streams[side]
-        left_out = ("window", "columns", "on_violation", "max_ahead_us", "idle_after_us")
+        left_out = ("window", "columns", "on_violation", "max_ahead_us", "idle_after_us", "ends_any")
         parts[f"stream {stream.name!r}"] = repr({k: v for k, v in asdict(stream).items() if k not in left_out})
         parts[f"window of {stream.name!r}"] = _window(stream)
         parts[f"columns of {stream.name!r}"] = [f"{field.name}: {field.type}" for field in schemas[side]]
