@@ -64,5 +64,9 @@ class UnboundedStateWarning(UserWarning):
     """Nothing bounds what a join must remember of one side."""
 
 
+class RejectedRowsWarning(UserWarning):
+    """Rows of a stream did not take part in a join over tables."""
+
+
 class LateGroupsWarning(UserWarning):
     """Groups that nothing can finish before the end of the streams."""

@@ -26,8 +26,10 @@ from punctuated.join.output.in_band import InBand
 from punctuated.join.output.views import REJECTED_SCHEMA, View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm
+from punctuated.model.counters import per_stream, rejected_as
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
+from punctuated.model.rejection import REJECTIONS
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
@@ -311,10 +313,12 @@ def test_metrics_tell_of_every_bucket() -> None:
 
 
 COUNTED = ("tuples", "punctuations")
+REJECTED = tuple(name for reason in REJECTIONS for name in per_stream(rejected_as(reason)))
 TOTALS = (
     *(f"{name}_{side}" for name in COUNTED for side in ("left", "right")),
     "punctuations_out",
     "rejected",
+    *REJECTED,
     "results",
 )
 
@@ -330,6 +334,7 @@ def test_counters_do_not_depend_on_the_number_of_buckets(case: Case, n: int) -> 
         for steps, metrics in zip((whole, spread), said, strict=True):
             metrics.note(row[METRICS] for row in steps.run(pack_batch(steps.query, batch)))
         if said[0].by_bucket:
+            assert sum(said[0].total(name) for name in REJECTED) == said[0].total("rejected")
             assert {name: said[1].total(name) for name in TOTALS} == {name: said[0].total(name) for name in TOTALS}
 
 
@@ -343,6 +348,14 @@ def test_punctuations_that_come_to_every_bucket_count_once() -> None:
     metrics.note(row[METRICS] for row in rows)
     assert (metrics.total("punctuations_left"), metrics.total("punctuations_right")) == (4, 1)
     assert metrics.total("punctuations_out") == sum(row["_kind"] == "punctuation" for row in rows) > 0
+
+
+def test_rejections_are_counted_across_restarts() -> None:
+    steps, metrics = Steps(make_query(SPEC, 2)), Metrics()
+    for right in (rows_of(range(4), 50), rows_of([1, 2], 3), rows_of([1, 2], 4)):
+        clear_cache()  # so that the state is read back
+        metrics.note(row[METRICS] for row in steps.run(pack_batch(steps.query, ([], right))))
+    assert (metrics.total("rejected_late_right"), metrics.total("rejected_late_left")) == (4, 0)
 
 
 # Groups
@@ -625,4 +638,5 @@ def test_a_corrupt_row_is_shown_with_what_is_wrong_with_it() -> None:
     ]
     counted = Metrics()
     counted.note(row[METRICS] for row in seen)
-    assert counted.total("rejected") == len(shown)
+    assert counted.total("rejected") == counted.total("rejected_corrupt_left") == len(shown)
+    assert counted.total("rejected_corrupt_right") == 0

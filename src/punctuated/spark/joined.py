@@ -23,6 +23,7 @@ from punctuated.spark.collations import refuse_collations
 from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
 from punctuated.spark.group_step import GroupStep, PackGroups
 from punctuated.spark.grouped import SparkGrouping
+from punctuated.spark.metrics.listener import tell_rejected_rows
 from punctuated.spark.names import map_in_arrow
 from punctuated.spark.nested import metrics_column, step_schema, unpacked
 from punctuated.spark.pack import PACKED_DDL, Pack
@@ -55,6 +56,7 @@ class SparkJoin:
             refuse_collations(inputs[column.side].frame.schema, [column.name], "where=: the column", PredicateError)
         if self._streaming:
             check_session(inputs[0].frame.sparkSession)
+            tell_rejected_rows(inputs[0].frame.sparkSession)
 
     @property
     def results(self) -> DataFrame:

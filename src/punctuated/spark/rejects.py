@@ -5,6 +5,7 @@ others have been counted where they were rejected.
 """
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,10 +17,10 @@ Reject = tuple[str, str, int | None, str]  # stream, reason, time in microsecond
 
 
 class Rejects(NamedTuple):
-    """Rows that were rejected before, and how many of them are corrupt."""
+    """Rows that were rejected before, and how many of each stream are corrupt."""
 
     tables: list[pa.Table]
-    n_corrupt: int
+    n_corrupt: Counter[str]
 
 
 def write_rejects(corrupt: Sequence[Reject], passed_on: Sequence[Reject]) -> bytes:
@@ -33,4 +34,4 @@ def read_rejects(blobs: Sequence[bytes]) -> Rejects:
     rows = [row for each in written for kind in each.values() for row in kind]
     named = [dict(zip(REJECTED_SCHEMA.names, row, strict=True)) for row in rows]
     tables = [pa.Table.from_pylist(named, schema=REJECTED_SCHEMA)] if named else []
-    return Rejects(tables, sum(len(each["corrupt"]) for each in written))
+    return Rejects(tables, Counter(row[0] for each in written for row in each["corrupt"]))

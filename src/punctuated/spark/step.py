@@ -16,7 +16,7 @@ from punctuated.bind.warm_up import compile_once
 from punctuated.join.exchange.parcels import batch_time, read_parcels
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.model.counters import per_stream
-from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
@@ -53,7 +53,8 @@ class JoinStep(StatefulProcessor):
         batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs, strict=True)]
         now_us = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if join.tells_time else None
         emitter, rejects = Emitter(join, bucket), read_rejects(before)
-        bucket.driver.count_rejected(rejects.n_corrupt)
+        for side in Side:
+            bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
         yield from emitter.frames(BatchResult(rejected=rejects.tables))
         for part in bucket.driver.process_in_parts(*batches, now_us=now_us):
             clock.stage("join")
@@ -62,7 +63,8 @@ class JoinStep(StatefulProcessor):
         token = os.urandom(16).hex()
         written = self._log.append(bucket, join.n_buckets, head, token)
         clock.stage("save")
-        told = {"bucket": number, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
+        streams = [stream.name for stream in join.spec.streams]
+        told = {"bucket": number, "streams": streams, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
         yield metrics_frame(join.schema, json.dumps(_metrics(bucket) | told))
         CACHE.put((self._query.identity, number), token, bucket)
 
