@@ -41,7 +41,7 @@ class MemoryBudgetError(PunctuatedError, MemoryError):
 
 
 class SessionError(PunctuatedError, RuntimeError):
-    """A Spark session lacks settings; the message has the lines to set."""
+    """A Spark session lacks settings, or its workers this package; the message has the lines to set."""
 
 
 class PredicateError(PunctuatedError, ValueError):

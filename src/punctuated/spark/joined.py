@@ -32,6 +32,7 @@ from punctuated.spark.session import check_session
 from punctuated.spark.sinks import Sink, Trigger, write_to
 from punctuated.spark.step import JoinStep
 from punctuated.spark.types import spark_schema
+from punctuated.spark.worker_python import check_worker_python
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class SparkJoin:
         self._streaming = _is_streaming(inputs)
         for column in bound.where.columns() if bound.where is not None else ():
             refuse_collations(inputs[column.side].frame.schema, [column.name], "where=: the column", PredicateError)
+        check_worker_python(inputs[0].frame.sparkSession)
         if self._streaming:
             check_session(inputs[0].frame.sparkSession)
             tell_rejected_rows(inputs[0].frame.sparkSession)
