@@ -68,9 +68,10 @@ class ChainedTables(TableStream):
 
 @dataclass(frozen=True)
 class SparkStream(Stream):
-    """A stream over a Spark DataFrame."""
+    """A stream over a Spark DataFrame, or over the results of a join of some."""
 
     frame: "DataFrame" = field(repr=False)
+    joined: "SparkJoin | None" = field(default=None, repr=False)
 
 
 @overload
@@ -231,4 +232,4 @@ def _chained(
     if frame is None:
         return ChainedTables(declared, (), joined)  # type: ignore[arg-type]  # only one of tables has no frame
     _refuse_collated(declared.spec.name, frame, declared.spec.key)
-    return SparkStream(declared, frame)
+    return SparkStream(declared, frame, joined)  # type: ignore[arg-type]  # only one of DataFrames has a frame
