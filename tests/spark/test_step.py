@@ -640,3 +640,56 @@ def test_a_corrupt_row_is_shown_with_what_is_wrong_with_it() -> None:
     counted.note(row[METRICS] for row in seen)
     assert counted.total("rejected") == counted.total("rejected_corrupt_left") == len(shown)
     assert counted.total("rejected_corrupt_right") == 0
+
+
+# The reader raises for such rows until it puts them aside as faults; then this mark goes.
+STOPS_THE_QUERY = pytest.mark.xfail(strict=True, reason="the reader raises")
+
+
+def narrow_query() -> Query:
+    """The same join over streams whose keys are of 32 bits."""
+    schemas = [reader.schema.set(0, pa.field("k", pa.int32())) for reader in QUERY.join.inputs]
+    left, right = (Reader(SPEC.streams[side], "pattern", schemas[side], (pa.int32(),)) for side in Side)
+    return Query(replace(QUERY.join, inputs=(left, right)))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"ts": 1, "pattern": "<oops"},
+        pytest.param({"ts": 1, "pattern": "<3000000000,*,*,*>"}, marks=STOPS_THE_QUERY),  # beyond the key's type
+        {"ts": 1, "pattern": "<[0,3000000000],*,*,*>"},
+        pytest.param({"ts": 1, "pattern": f"<*,(,{2**62 + 1}),*,*>"}, marks=STOPS_THE_QUERY),  # beyond all times
+        pytest.param({"ts": 1, "pattern": f"<*,(,{2**63 - 1}],*,*>"}, marks=STOPS_THE_QUERY),
+        pytest.param({"ts": 2**61, "pattern": "<1,*,*,*>"}, marks=STOPS_THE_QUERY),
+        pytest.param({"k": 1, "ts": 2**61}, marks=STOPS_THE_QUERY),
+        pytest.param({"k": 1, "ts": -(2**61)}, marks=STOPS_THE_QUERY),
+        {"k": 1, "ts": None},
+    ],
+    ids=str,
+)
+def test_one_bad_row_is_rejected_and_the_query_goes_on(bad: dict[str, Any]) -> None:
+    query = narrow_query()
+    clear_cache()
+    steps = Steps(query)
+
+    def run(side: Side, *rows: dict[str, Any]) -> Output:
+        reader = query.join.inputs[side]
+        table = pa.Table.from_pylist(list(rows), schema=reader.schema.append(pa.field("pattern", pa.string())))
+        packed = pa.Table.from_batches(list(Pack(side, reader, 2)(iter(table.to_batches()))))
+        return [row for row in steps.run(packed) if row[METRICS] is None]
+
+    seen = run(LEFT, {"k": 1, "ts": 0}, bad, {"k": 2, "ts": 2})
+    assert [(row["_kind"], row["_reason"]) for row in seen] == [("rejected", "corrupt")]
+    assert json.loads(seen[0]["_row"])["row"]["pattern"] == bad.get("pattern")
+    assert sorted(row["k"] for row in run(RIGHT, {"k": 1, "ts": 3}, {"k": 2, "ts": 3})) == [1, 2]
+
+
+@pytest.mark.parametrize("at", [pytest.param(2**61, marks=STOPS_THE_QUERY), None])
+def test_one_bad_ending_is_rejected_and_the_query_goes_on(at: int | None) -> None:
+    reader = QUERY.join.inputs[LEFT]
+    table = pa.table({"key": [1, 2], "at": pa.array([0, at], pa.int64())})
+    clear_cache()
+    packed = Pack(LEFT, reader, 2, announced=(("key",), "at"))(iter(table.to_batches()))
+    seen = Steps(QUERY).run(pa.Table.from_batches(list(packed)))
+    assert [json.loads(row["_row"])["row"]["key"] for row in seen if row["_kind"] == "rejected"] == [2]
