@@ -41,7 +41,7 @@ class MemoryBudgetError(PunctuatedError, MemoryError):
 
 
 class SessionError(PunctuatedError, RuntimeError):
-    """A Spark session lacks settings; the message has the lines to set."""
+    """A Spark session lacks settings, or its workers this package; the message has the lines to set."""
 
 
 class PredicateError(PunctuatedError, ValueError):
@@ -62,6 +62,10 @@ class CostError(PunctuatedError, ValueError):
 
 class UnboundedStateWarning(UserWarning):
     """Nothing bounds what a join must remember of one side."""
+
+
+class RejectedRowsWarning(UserWarning):
+    """Rows of a stream did not take part in a join over tables."""
 
 
 class LateGroupsWarning(UserWarning):

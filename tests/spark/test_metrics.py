@@ -17,7 +17,18 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
 from patience import LONGEST_S
-from punctuated.api.metrics import Exporter, JoinMetrics, JsonLines, Lines, Log, Prometheus, history, joins_in, listen
+from punctuated.api.metrics import (
+    Exporter,
+    JoinMetrics,
+    JsonLines,
+    Lines,
+    Log,
+    Prometheus,
+    RejectedRows,
+    history,
+    joins_in,
+    listen,
+)
 from punctuated.api.metrics import of as metrics_of
 from punctuated.experiments.file_stream import write_files
 from punctuated.model.counters import COLUMNS, COUNTERS
@@ -84,6 +95,9 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     handler = logging.FileHandler(folder / "log.txt", encoding="utf-8")
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
+    told = logging.FileHandler(folder / "told.txt", encoding="utf-8")
+    rejections = logging.getLogger("punctuated.rejected")
+    rejections.addHandler(told)
     lines = (folder / "lines.txt").open("w", encoding="utf-8")
     exporters = (
         Broken(),
@@ -101,12 +115,14 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     writer = declare(a, b).all.writeStream.format("noop").queryName("auctions")
     query = writer.option("checkpointLocation", str(folder / "c")).trigger(availableNow=True).start()
     query.awaitTermination()
-    wait_for(lambda: bool(kept.over))
+    wait_for(lambda: bool(kept.over) and bool((folder / "told.txt").read_text(encoding="utf-8")))
     yield query, kept, folder
     spark.streams.removeListener(listener)
     lines.close()
     logger.removeHandler(handler)
+    rejections.removeHandler(told)
     handler.close()
+    told.close()
 
 
 def wait_for(done: Callable[[], bool]) -> None:
@@ -186,6 +202,34 @@ def parsed(text: str) -> dict[str, dict[str, float]]:
             assert sample["name"] == current and sample["labels"] not in found[current]
             found[current][sample["labels"]] = float(sample["value"])
     return found
+
+
+def test_rejected_rows_are_told_without_asking(ran: Ran) -> None:
+    (line,) = (ran[2] / "told.txt").read_text(encoding="utf-8").splitlines()
+    assert re.match(r"query auctions, batch \d: stream '\w+': 1 row rejected as \w+, in no result: .*write_to", line)
+
+
+def test_rejected_rows_are_told_once_a_query_stream_and_reason(caplog: pytest.LogCaptureFixture) -> None:
+    exporter = RejectedRows()
+
+    def hear(query: str, **total: int) -> int:
+        """How many warnings a batch brings."""
+        caplog.clear()
+        said = json.dumps({"bucket": 0, "streams": ["A", "B"], **total})
+        progress = {"id": query, "batchId": 1, "observedMetrics": {"punctuated": {"buckets": [said]}}}
+        metrics = metrics_of(progress)
+        assert metrics is not None
+        exporter.export(metrics)
+        return len(caplog.records)
+
+    assert hear("q", results=5) == 0
+    assert hear("q", rejected_late_right=4000) == 1
+    assert "stream 'B': 4,000 rows rejected as late" in caplog.text and "lateness=" in caplog.text
+    assert hear("q", rejected_late_right=5000, rejected_corrupt_left=1) == 1
+    assert hear("another", rejected_late_right=5000) == 1
+    exporter.ended("q")
+    assert hear("q", rejected_late_right=5000) == 1
+    assert hear("another", rejected_late_right=6000) == 0
 
 
 def test_prometheus_text_is_well_formed(ran: Ran) -> None:

@@ -145,10 +145,8 @@ def _on_spark(streams: Sequence[SparkStream], bound: BoundJoin, buckets: int | N
     from punctuated.spark.joined import Frames, SparkJoin
     from punctuated.spark.session import choose_buckets
 
-    frames = [
-        Frames(each.frame, tuple((source.data, source.key, source.time) for source in each.declared.endings))
-        for each in streams
-    ]
+    announced = [tuple((source.data, source.key, source.time) for source in each.declared.endings) for each in streams]
+    frames = [Frames(each.frame, endings, each.origin) for each, endings in zip(streams, announced, strict=True)]
     n_buckets = choose_buckets(streams[0].frame.sparkSession, bound.spec, buckets)
     return SparkJoin(frames, replace(bound, n_buckets=n_buckets))
 

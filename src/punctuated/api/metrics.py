@@ -12,6 +12,7 @@ from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
 from punctuated.spark.metrics.prometheus import Prometheus
 from punctuated.spark.metrics.reading import history, joins_in
 from punctuated.spark.metrics.reading import metrics_of as of
+from punctuated.spark.metrics.rejected_rows import RejectedRows
 
 if TYPE_CHECKING:
     from punctuated.spark.metrics.listener import MetricsListener
@@ -25,6 +26,7 @@ __all__ = [
     "Lines",
     "Log",
     "Prometheus",
+    "RejectedRows",
     "history",
     "joins_in",
     "listen",

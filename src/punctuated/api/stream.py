@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from punctuated.api.any_table import AnyTable
     from punctuated.api.table_join import Join
+    from punctuated.spark.grouped import SparkGroups
     from punctuated.spark.joined import SparkJoin
 
 
@@ -71,9 +72,10 @@ class ChainedTables(TableStream):
 
 @dataclass(frozen=True)
 class SparkStream(Stream):
-    """A stream over a Spark DataFrame."""
+    """A stream over a Spark DataFrame, or over the results of a join of some, or groups of them."""
 
     frame: "DataFrame" = field(repr=False)
+    origin: "SparkJoin | SparkGroups | None" = field(default=None, repr=False)
 
 
 @overload
@@ -244,4 +246,4 @@ def _chained(
     if frame is None:
         return ChainedTables(declared, (), origin)
     _refuse_collated(declared.spec.name, frame, declared.spec.key)
-    return SparkStream(declared, frame)
+    return SparkStream(declared, frame, origin)  # type: ignore[arg-type]  # only one of DataFrames has a frame

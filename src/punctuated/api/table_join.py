@@ -1,5 +1,6 @@
 """A join over tables: a bound join, run in this process."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +12,7 @@ import pyarrow as pa
 from punctuated.api.stream import TableStream
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.origins import remember_origin
+from punctuated.errors import RejectedRowsWarning
 from punctuated.join.driver import JoinDriver
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.grouping import grouping_columns
@@ -18,7 +20,8 @@ from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
-from punctuated.model.counters import per_stream
+from punctuated.model.counters import per_stream, rejected_as
+from punctuated.model.rejection import REJECTIONS, describe_rejection
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
@@ -41,6 +44,7 @@ class Join:
         self.bound = self._with_best_structures(bound) if bound.spec.adaptive else bound
         self._sample_us = sample_us
         self._for_estimates: list[BatchResult] | None = None
+        self._warned = False
 
     @property
     def spec(self) -> JoinSpec:
@@ -60,6 +64,7 @@ class Join:
     @cached_property
     def results(self) -> pa.Table:
         """The joined rows: key, left columns, right columns."""
+        self._warn_of_rejected()
         return self._table(View.RESULTS)
 
     @cached_property
@@ -120,6 +125,7 @@ class Join:
 
     def chain_batches(self) -> Iterator[pa.Table]:
         """All that the join says to another join, batch by batch; what it has rejected is read here."""
+        self._warn_of_rejected()
         return chain_of(self.bound, self._run[1])
 
     # Running
@@ -136,6 +142,7 @@ class Join:
     def groups(self, by: tuple[str, ...], aggregates: dict[str, Aggregate]) -> pa.Table:
         """Groups of the results, in the order in which they became final."""
         bound = self.bound.group_by(by, aggregates)
+        self._warn_of_rejected()
         groups = bound.groups()
         table = pa.concat_tables([groups.process(batch) for batch in self.batches_for(bound)])
         remember_origin(table, TableGroups(self, bound.seen_as(View.CHAIN, bound.grouping)))
@@ -144,6 +151,16 @@ class Join:
     def batches_for(self, bound: BoundJoin) -> list[BatchResult]:
         """What each batch brings to groups."""
         return self._run[1] if bound.spec.shed is None else self._estimated(bound)
+
+    def _warn_of_rejected(self) -> None:
+        """Once, when results are asked for that lack rows."""
+        counts, warned = self._run[0].counts(), self._warned
+        self._warned = True
+        for reason in REJECTIONS if not warned else ():
+            for stream, counter in zip(self.spec.streams, per_stream(rejected_as(reason)), strict=True):
+                if counts[counter]:
+                    message = describe_rejection(stream.name, reason, counts[counter], "joined.rejected shows them")
+                    warnings.warn(message, RejectedRowsWarning, stacklevel=4)
 
     def _estimated(self, bound: BoundJoin) -> list[BatchResult]:
         """What a join that sheds brings for estimates: every pair has a chance, so it sheds in another way."""

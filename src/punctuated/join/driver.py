@@ -65,6 +65,7 @@ class JoinDriver:
         parts: dict[str, Part] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
         parts["arrays"] = SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
         parts |= {**self.statements.parts, **self.tactic.parts, "idle": self.idle}
+        parts["rejections"] = self.collector.rejections
         return parts if self.shedding is None else {**parts, "shedding": self.shedding}
 
     @property
@@ -125,15 +126,17 @@ class JoinDriver:
 
     def counts(self, inputs: Sequence[lay.Objects] = (), before_us: int | None = None) -> dict[str, int]:
         """The counters as they stand; amid a batch, the time up to which its `inputs` have been processed is given."""
-        elsewhere = {"punctuations_forgotten": [self.forgotten]}
+        pending = self.collector.pending_rejections(self.state)
+        elsewhere = {"punctuations_forgotten": [self.forgotten], **self.collector.rejections.counts(pending)}
         if self.shedding is not None:
             ahead = [] if before_us is None else [each.status[np.searchsorted(each.ts, before_us) :] for each in inputs]
             elsewhere |= self.shedding.left_out(ahead, except_of=self.setup.repeated)
         return current_counts(self.state, elsewhere)
 
-    def count_rejected(self, n: int) -> None:
+    def count_corrupt(self, side: Side, n_rows: int) -> None:
         """Rows were rejected before they came here."""
-        self.state.common["rejected"] += n
+        self.state.common["rejected"] += n_rows
+        self.collector.rejections.add(side, "corrupt", n_rows)
 
     @property
     def output_watermark(self) -> int:

@@ -6,6 +6,7 @@ A counter that every stream has for itself has one column per stream: `tuples_le
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from punctuated.model.rejection import REJECTIONS
 from punctuated.model.side import Side
 
 STREAMS = tuple(side.name.lower() for side in Side)
@@ -18,6 +19,11 @@ def per_stream(name: str) -> tuple[str, ...]:
     ('state_left', 'state_right')
     """
     return tuple(f"{name}_{stream}" for stream in STREAMS)
+
+
+def rejected_as(reason: str) -> str:
+    """The counter of rows that were rejected for a reason."""
+    return f"rejected_{reason}"
 
 
 class Shown(Enum):
@@ -78,6 +84,10 @@ COUNTERS = (
     Counter("discarded", "Tuples joined and never stored: a punctuation was there first.", shown=Shown.ALWAYS),
     Counter("dropped", "Tuples not even joined: their value was over in the output."),
     Counter("rejected", "Rows that were late, ahead, corrupt or broke a promise."),
+    *(
+        Counter(rejected_as(reason), f"Of these, rows with the reason {reason}.", per_stream=True, by_loop=False)
+        for reason in REJECTIONS
+    ),
     Counter("null_keys", "Tuples without a key."),
     Counter("unprobed", "Tuples that did not probe, because the join sheds.", per_stream=True, by_loop=False),
     Counter("unstored", "Tuples that were not stored, because the join sheds.", per_stream=True, by_loop=False),

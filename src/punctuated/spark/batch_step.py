@@ -41,9 +41,9 @@ def group_batch_step(query: Query) -> Step:
 
 def _join(query: Query, number: int, packed: pa.Table) -> pa.Table:
     bucket = new_bucket(query, number)
-    blobs, before = sort_blobs(*(packed[name].to_pylist() for name in ("side", "rejected", "data")))
-    batches = [read_parcels(schema, ours) for schema, ours in zip(query.join.schemas, blobs, strict=True)]
-    whole = BatchResult(rejected=list(read_rejects(before).rows))
+    blobs = sort_blobs(*(packed[name].to_pylist() for name in ("side", "rejected", "data")))
+    batches = [read_parcels(schema, ours) for schema, ours in zip(query.join.schemas, blobs.streams, strict=True)]
+    whole = BatchResult(rejected=list(read_rejects(blobs.rejected).rows))
     whole = whole.then(bucket.driver.process(*batches)).then(bucket.driver.end())
     return _complete(Emitter(query.join, bucket).tables(whole), query.join.schema)
 

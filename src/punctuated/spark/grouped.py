@@ -71,6 +71,10 @@ class SparkGroups:
         """Those of the join's streams."""
         return self.joined.shown_name
 
+    def with_end(self, now: bool) -> "SparkGroups":
+        """Groups of the join with the end of its streams; see `SparkJoin.with_end`."""
+        return SparkGroups(self.joined.with_end(now), self.grouping)
+
     def chain_source(self) -> DataFrame:
         """The groups as results, each at its moment, and what the join says of their keys."""
         return self.joined.grouped(self.grouping, View.CHAIN)

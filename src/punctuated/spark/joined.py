@@ -1,7 +1,7 @@
 """A join over Spark DataFrames: pack, exchange, step."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 import pyarrow as pa
@@ -20,9 +20,11 @@ from punctuated.plan.explain import explain
 from punctuated.plan.optimizer import describe_candidates
 from punctuated.spark.batch_step import batch_step, group_batch_step
 from punctuated.spark.collations import refuse_collations
+from punctuated.spark.ending import packed_end
 from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
 from punctuated.spark.group_step import GroupStep, PackGroups
-from punctuated.spark.grouped import SparkGrouping
+from punctuated.spark.grouped import SparkGrouping, SparkGroups
+from punctuated.spark.metrics.listener import tell_rejected_rows
 from punctuated.spark.names import map_in_arrow
 from punctuated.spark.nested import metrics_column, step_schema, unpacked
 from punctuated.spark.pack import PACKED_DDL, Pack
@@ -31,14 +33,23 @@ from punctuated.spark.session import check_session
 from punctuated.spark.sinks import Sink, Trigger, write_to
 from punctuated.spark.step import JoinStep
 from punctuated.spark.types import spark_schema
+from punctuated.spark.worker_python import check_worker_python
 
 
 @dataclass(frozen=True)
 class Frames:
-    """One input: its DataFrame, and the DataFrames that announce its endings with their key and time columns."""
+    """One input: its DataFrame, and the DataFrames that announce its endings with their key and time columns.
+
+    `origin` is the join whose output it is, or groups of it, if it is one.
+    """
 
     frame: DataFrame
     endings: tuple[tuple[DataFrame, tuple[str, ...], str], ...] = ()
+    origin: "SparkJoin | SparkGroups | None" = None
+
+    def with_end(self, now: bool) -> "Frames":
+        """The same, where the streams behind it end."""
+        return self if self.origin is None else replace(self, frame=self.origin.with_end(now).chain_source())
 
 
 class SparkJoin:
@@ -50,11 +61,14 @@ class SparkJoin:
 
     def __init__(self, inputs: Sequence[Frames], bound: BoundJoin) -> None:
         self._inputs, self.query = tuple(inputs), Query(bound)
+        self._ends_now: bool | None = None  # where an input of its own ends all streams, in this run or later
         self._streaming = _is_streaming(inputs)
         for column in bound.where.columns() if bound.where is not None else ():
             refuse_collations(inputs[column.side].frame.schema, [column.name], "where=: the column", PredicateError)
+        check_worker_python(inputs[0].frame.sparkSession)
         if self._streaming:
             check_session(inputs[0].frame.sparkSession)
+            tell_rejected_rows(inputs[0].frame.sparkSession)
 
     @property
     def results(self) -> DataFrame:
@@ -85,10 +99,26 @@ class SparkJoin:
         checkpoint: str,
         trigger: Trigger | None = None,
         name: str | None = None,
+        finish: bool = False,
     ) -> StreamingQuery:
         """Start one query that writes each part of the output to its own sink; see `sinks.write_to`."""
         sinks = {"results": results, "punctuations": punctuations, "rejected": rejected}
-        return write_to(self, **sinks, checkpoint=checkpoint, trigger=trigger, name=name)
+        return write_to(self, **sinks, checkpoint=checkpoint, trigger=trigger, name=name, finish=finish)
+
+    def with_end(self, now: bool) -> "SparkJoin":
+        """The same join with an input of its own that ends all streams, for queries of your own.
+
+        With `now=False` it says nothing, but keeps the place of the end in the checkpoint; with `now=True` the streams
+        end with the first batch that runs. So a query over what is there is run twice with one checkpoint: first
+        `with_end(False)` with the trigger `availableNow`, then `with_end(True)` with the trigger `once`, whose single
+        batch takes in whatever has come meanwhile. Both may be repeated at any time. Rows that come after the end are
+        rejected as late.
+        """
+        if not self._streaming:
+            raise StreamError("with_end is for streaming joins: a batch ends its streams by itself")
+        ended = SparkJoin([each.with_end(now) for each in self._inputs], self.query.join)
+        ended.query, ended._ends_now = self.query, now
+        return ended
 
     def explain(self) -> str:
         """The plan, and where it runs."""
@@ -172,8 +202,14 @@ class SparkJoin:
         return unpacked(rows, join.schema, output)
 
     def packed(self) -> DataFrame:
-        """All streams as blobs per bucket."""
-        return reduce(DataFrame.unionAll, self._packed)
+        """All streams as blobs per bucket, and their end."""
+        return reduce(DataFrame.unionAll, [*self._packed, *self._packed_end])
+
+    @cached_property
+    def _packed_end(self) -> list[DataFrame]:
+        if self._ends_now is None:
+            return []
+        return [packed_end(self._inputs[0].frame.sparkSession, self.query.join.n_buckets, self._ends_now)]
 
     @cached_property
     def _packed(self) -> list[DataFrame]:

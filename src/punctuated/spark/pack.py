@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -86,12 +87,22 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def sort_blobs(
-    sides: Iterable[int], rejected: Iterable[bool], data: Iterable[bytes]
-) -> tuple[tuple[list[bytes], list[bytes]], list[bytes]]:
-    """What was packed, as a step gets it: blobs of each stream, and those of rejected rows."""
-    blobs: tuple[list[bytes], list[bytes]] = ([], [])
+class Blobs(NamedTuple):
+    """What was packed, as a step gets it."""
+
+    streams: tuple[list[bytes], list[bytes]]
+    rejected: list[bytes]  # rows that were rejected before
+    ended: bool  # whether all streams end behind this
+
+
+def sort_blobs(sides: Iterable[int], rejected: Iterable[bool], data: Iterable[bytes | None]) -> Blobs:
+    """Blobs of each stream, those of rejected rows, and the end, which has no data."""
+    streams: tuple[list[bytes], list[bytes]] = ([], [])
     before: list[bytes] = []
+    ended = False
     for side, is_rejected, blob in zip(sides, rejected, data, strict=True):
-        (before if is_rejected else blobs[side]).append(blob)
-    return blobs, before
+        if blob is None:
+            ended = True
+        else:
+            (before if is_rejected else streams[side]).append(blob)
+    return Blobs(streams, before, ended)

@@ -4,6 +4,7 @@ They travel as they are shown to the bucket that speaks for all. A corrupt row c
 it; the others have been counted where they were rejected.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,10 +17,10 @@ _CORRUPT, _PASSED_ON = "corrupt", "passed on"
 
 
 class Rejects(NamedTuple):
-    """Rows that were rejected before, and how many of them are corrupt."""
+    """Rows that were rejected before, and how many of each stream are corrupt."""
 
     rows: list[RenderedRows]
-    n_corrupt: int
+    n_corrupt: Counter[str]
 
 
 def write_rejects(corrupt: pa.Table, passed_on: pa.Table | None) -> bytes:
@@ -33,4 +34,4 @@ def read_rejects(blobs: Sequence[bytes]) -> Rejects:
     written = [{kind: from_ipc(table) for kind, table in unpack_bundle(data).items()} for data in blobs]
     tables = [each[kind] for each in written for kind in (_CORRUPT, _PASSED_ON) if len(each[kind])]
     rows = [RenderedRows(pa.concat_tables(tables))] if tables else []
-    return Rejects(rows, sum(len(each[_CORRUPT]) for each in written))
+    return Rejects(rows, Counter(name for each in written for name in each[_CORRUPT]["stream"].to_pylist()))

@@ -10,6 +10,7 @@ from punctuated.model.given import whole_number
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.window import CountWindow
 from punctuated.spark.bucket_ids import MOST_BUCKETS
+from punctuated.spark.worker_python import check_worker_python
 
 REQUIRED = {
     "spark.sql.streaming.stateStore.providerClass": (
@@ -27,7 +28,9 @@ def configure(spark: SparkSession) -> SparkSession:
     """Set what streaming joins need: the RocksDB state store, and checkpoints that outlive zombie writers.
 
     Returns the session, so that it can be wrapped around a builder: `spark = pt.configure(builder.getOrCreate())`.
+    Raises if the Python workers of this machine could not import this package.
     """
+    check_worker_python(spark)
     for name, value in (REQUIRED | RECOMMENDED).items():
         spark.conf.set(name, value)
     return spark

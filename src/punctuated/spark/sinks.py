@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
 
 BATCH_ID = "batch_id"
+_ALL_THERE_IS = {"availableNow": True}
 _KIND_PLACE = 0  # in `joined.all`
 
 Sink = str | os.PathLike[str] | Callable[[DataFrame, int], None]
@@ -44,6 +45,7 @@ def write_to(
     checkpoint: str | os.PathLike[str],
     trigger: Trigger | None = None,
     name: str | None = None,
+    finish: bool = False,
 ) -> StreamingQuery:
     """Start one query that writes each part of a join's output to its own sink.
 
@@ -61,7 +63,14 @@ def write_to(
         trigger: A time between batches such as "10 seconds", "availableNow", or the arguments of Spark's
             `DataStreamWriter.trigger` in a dict; by default a batch follows the other.
         name: The name of the query.
+        finish: Whether the streams end after what is available, so that the last groups, unmatched rows and
+            punctuations come out. Needs the trigger "availableNow", and from the first start of a checkpoint. The call
+            then returns when all but the end is written, with the query that writes the end. A query that was finished
+            may be started again, but rows that come after the end are rejected.
     """
+    started_with = _trigger(trigger)
+    if finish and started_with != _ALL_THERE_IS:
+        raise StreamError("finish=True ends the streams after what is available: give trigger='availableNow'")
     sinks = {RESULT: results, PUNCTUATION: punctuations, REJECTED: rejected}
     parts = [_part(joined, kind, sink) for kind, sink in sinks.items() if sink is not None]
     everything = joined.all
@@ -69,13 +78,17 @@ def write_to(
     folders = {part.name: part.path for part in parts if part.path is not None}
     check_apart(folders | {"the checkpoint": os.fspath(checkpoint)})
     claim(everything.sparkSession, list(folders.values()), os.fspath(checkpoint))
-    writer = everything.writeStream.foreachBatch(_Batches(tuple(parts)))
-    writer = writer.option("checkpointLocation", os.fspath(checkpoint))
-    if name is not None:
-        writer = writer.queryName(name)
-    if trigger is not None:
-        writer = writer.trigger(**_trigger(trigger))
-    return writer.start()
+
+    def start(rows: DataFrame, how: Mapping[str, Any]) -> StreamingQuery:
+        writer = rows.writeStream.foreachBatch(_Batches(tuple(parts)))
+        writer = writer.option("checkpointLocation", os.fspath(checkpoint))
+        writer = writer if name is None else writer.queryName(name)
+        return (writer.trigger(**how) if how else writer).start()
+
+    if not finish:
+        return start(everything, started_with)
+    start(joined.with_end(now=False).all, started_with).awaitTermination()
+    return start(joined.with_end(now=True).all, {"once": True})  # a single batch, so that the end is behind everything
 
 
 @dataclass(frozen=True)
@@ -161,7 +174,9 @@ def _check(parts: list[_Part], everything: DataFrame) -> None:
         raise StreamError("write_to is for streaming joins; write joined.results and the others as they are")
 
 
-def _trigger(trigger: Trigger) -> dict[str, Any]:
+def _trigger(trigger: Trigger | None) -> dict[str, Any]:
+    if trigger is None:
+        return {}
     if isinstance(trigger, str):
-        return {"availableNow": True} if trigger == "availableNow" else {"processingTime": trigger}
+        return _ALL_THERE_IS if trigger == "availableNow" else {"processingTime": trigger}
     return dict(trigger)

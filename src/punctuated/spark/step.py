@@ -16,12 +16,12 @@ from punctuated.bind.warm_up import compile_once
 from punctuated.join.exchange.parcels import batch_time, read_parcels
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.model.counters import per_stream
-from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
 from punctuated.spark.emit import Emitter, metrics_frame
-from punctuated.spark.pack import sort_blobs
+from punctuated.spark.pack import Blobs, sort_blobs
 from punctuated.spark.query import Query
 from punctuated.spark.rejects import read_rejects
 
@@ -49,20 +49,25 @@ class JoinStep(StatefulProcessor):
         head = self._log.head()
         bucket, hit = self._open(number, head)
         clock.stage("restore")
-        blobs, before = _sorted(rows)
-        batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs, strict=True)]
-        now_us = batch_time([*blobs[LEFT], *blobs[RIGHT]]) if join.tells_time else None
-        emitter, rejects = Emitter(join, bucket), read_rejects(before)
-        bucket.driver.count_rejected(rejects.n_corrupt)
+        blobs = _sorted(rows)
+        batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
+        now_us = batch_time([*blobs.streams[LEFT], *blobs.streams[RIGHT]]) if join.tells_time else None
+        emitter, rejects = Emitter(join, bucket), read_rejects(blobs.rejected)
+        for side in Side:
+            bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
         yield from emitter.frames(BatchResult(rejected=list(rejects.rows)))
         for part in bucket.driver.process_in_parts(*batches, now_us=now_us):
             clock.stage("join")
             yield from emitter.frames(part)
             clock.stage("emit")
+        if blobs.ended:
+            yield from emitter.frames(bucket.driver.end())
+            clock.stage("join")
         token = os.urandom(16).hex()
         written = self._log.append(bucket, join.n_buckets, head, token)
         clock.stage("save")
-        told = {"bucket": number, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
+        streams = [stream.name for stream in join.spec.streams]
+        told = {"bucket": number, "streams": streams, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
         yield metrics_frame(join.schema, json.dumps(_metrics(bucket) | told))
         CACHE.put((self._query.identity, number), token, bucket)
 
@@ -77,7 +82,7 @@ class JoinStep(StatefulProcessor):
         """Nothing to close: the cache outlives the step."""
 
 
-def _sorted(rows: Iterator[pd.DataFrame]) -> tuple[tuple[list[bytes], list[bytes]], list[bytes]]:
+def _sorted(rows: Iterator[pd.DataFrame]) -> Blobs:
     frames = list(rows)
     columns = [[value for frame in frames for value in frame[name]] for name in ("side", "rejected", "data")]
     return sort_blobs(*columns)

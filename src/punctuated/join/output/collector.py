@@ -14,6 +14,7 @@ from punctuated.join.intake.take_in import Intake
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.columns import ResultColumns
 from punctuated.join.output.rejected import RejectedRows
+from punctuated.join.output.rejections import Rejections
 from punctuated.join.output.views import punctuation_schema
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.chances import Chances
@@ -24,6 +25,7 @@ from punctuated.join.state.rows import RowStore, ring_positions
 from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Constant
 from punctuated.model.pattern_text import print_patterns
+from punctuated.model.rejection import REJECTIONS
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinType
 from punctuated.model.times import key_microseconds, to_microseconds
@@ -31,7 +33,7 @@ from punctuated.model.times import key_microseconds, to_microseconds
 Where = Callable[[pa.Table, pa.Table], npt.NDArray[np.bool_]]
 Ints = npt.NDArray[np.int64]
 REASONS = ("both", "early", "own-state")
-REJECTIONS = ("late", "ahead", "promise", "after_output")
+_REJECTIONS = tuple(REJECTIONS)  # by the kernels' codes
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Collector:
         self._punctuation_schema = punctuation_schema(setup.spec.left.key, codec.types)
         self._times: Sequence[RowTimes] = ()
         self._chances: Chances | None = None  # of the batch at hand, where estimates are made
+        self.rejections = Rejections()
         self.batch = BatchResult()
 
     @property
@@ -94,6 +97,7 @@ class Collector:
                 self._matched[side][nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
             for rows, reason in intakes[side].rejected if side != self._setup.repeated else ():
                 self._add_rejected(side, rows, reason)
+                self.rejections.add(side, reason, len(rows))
                 state.common["rejected"] += len(rows)
 
     def expect(self, order: lay.Indices, intakes: Sequence[Intake], shares: Shares | None) -> None:
@@ -125,13 +129,18 @@ class Collector:
         if common["n_punctuations"]:
             self._take_punctuations(state.arrays.punctuations[: int(common["n_punctuations"])])
         if common["n_rejected"]:
-            entries = state.arrays.rejected[: int(common["n_rejected"])]
-            repeated = self._setup.repeated
-            told = entries if repeated is None else entries[entries["side"] != repeated]
-            state.common["rejected"] -= entries.size - told.size
+            told = self.pending_rejections(state)
+            state.common["rejected"] -= int(common["n_rejected"]) - told.size
+            self.rejections.add_entries(told)
             self._take_rejected(told)
         for cursor in ("n_unmatched", "n_punctuations", "n_rejected"):
             state.common[cursor] = 0
+
+    def pending_rejections(self, state: JoinState) -> lay.Records:
+        """What the loop has rejected and nobody has taken yet, but for what another bucket tells."""
+        entries = state.arrays.rejected[: int(state.common["n_rejected"][0])]
+        repeated = self._setup.repeated
+        return entries if repeated is None else entries[entries["side"] != repeated]
 
     def finish(self, state: JoinState) -> None:
         """End of the batch: matches found here are marked on the tuples that stay."""
@@ -231,7 +240,7 @@ class Collector:
             ours = entries[entries["side"] == side]
             for reason in np.unique(ours["reason"]).tolist():
                 rows = ours["row"][ours["reason"] == reason]
-                self._add_rejected(side, self._all(side, rows), REJECTIONS[reason])
+                self._add_rejected(side, self._all(side, rows), _REJECTIONS[reason])
 
     def _add_rejected(self, side: Side, rows: pa.Table, reason: str) -> None:
         stream = self._spec.streams[side]

@@ -98,7 +98,7 @@ class _Gathered:
 
     def apply(self, entry: Bundle) -> None:
         prefix = f"{self._name}."
-        self._plain = {key: entry[prefix + key] for key in self._keys}
+        self._plain = {key: entry[prefix + key] for key in self._keys if prefix + key in entry}
         for key, before in self._records.items():
             changed = np.frombuffer(entry[f"{prefix}{key}.changed"], before.dtype)
             self._records[key] = apply(before, changed, _ints(entry[f"{prefix}{key}.gone"]))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from punctuated.model.counters import COLUMNS, COUNTERS, Shown, per_stream
+from punctuated.model.counters import COLUMNS, COUNTERS, STREAMS, Shown, per_stream
 from punctuated.model.eternity import FOREVER
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -60,6 +60,7 @@ class JoinMetrics:
     stages_ms: dict[str, int] = field(default_factory=dict)  # Spark's, and the step's; `triggerExecution` is all of it
     total: Counters = field(default_factory=Counters)
     in_batch: Counters | None = None  # since the earlier metrics; None if they are not known
+    streams: dict[str, str] = field(default_factory=lambda: {side: side for side in STREAMS})  # their names
 
     @property
     def batch_ms(self) -> int:

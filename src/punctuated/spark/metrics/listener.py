@@ -6,7 +6,9 @@ run in the client.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakKeyDictionary
 
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
     QueryProgressEvent,
@@ -18,6 +20,20 @@ from pyspark.sql.streaming.listener import (
 from punctuated.spark.metrics.exporters import LOG, Exporter, Lines
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 from punctuated.spark.metrics.reading import joins_in, metrics_of
+from punctuated.spark.metrics.rejected_rows import RejectedRows
+
+_TOLD: WeakKeyDictionary[SparkSession, "MetricsListener"] = WeakKeyDictionary()
+
+
+def tell_rejected_rows(spark: SparkSession) -> None:
+    """Let rejected rows of all joins of a session be told in the driver's console from now on.
+
+    Over Spark Connect a listener must be removed before the program ends, so that is left to users.
+    """
+    is_classic = not type(spark).__module__.startswith("pyspark.sql.connect")
+    if is_classic and spark not in _TOLD:
+        _TOLD[spark] = MetricsListener(RejectedRows())
+        spark.streams.addListener(_TOLD[spark])
 
 
 class MetricsListener(StreamingQueryListener):

@@ -59,10 +59,11 @@ def metrics_of(
         stages_ms=_stage_times(progress, buckets),
         total=total,
         in_batch=None if before is None else total - before,
+        streams=dict(zip(STREAMS, buckets[0].get("streams", STREAMS), strict=True)),
     )
 
 
-def _stage_times(progress: Mapping[str, Any], buckets: Sequence[Mapping[str, int]]) -> dict[str, int]:
+def _stage_times(progress: Mapping[str, Any], buckets: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Spark's times of a batch, and how long the slowest bucket took for each stage of its step."""
     stages = {stage: int(ms) for stage, ms in (progress.get("durationMs") or {}).items()}
     ours = {stage: max(bucket.get(f"{stage}_us", 0) for bucket in buckets) // 1_000 for stage in STEP_STAGES}
@@ -86,7 +87,7 @@ def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) ->
     return found
 
 
-def _buckets(row: Any) -> list[dict[str, int]]:
+def _buckets(row: Any) -> list[dict[str, Any]]:
     """What each bucket said; the last word counts, for a batch that runs twice says everything twice.
 
     A progress that is asked for over Spark Connect has the row as `values` and `schema`.
@@ -105,11 +106,11 @@ def _input_rows(progress: Mapping[str, Any]) -> int:
     return sum(int(each["numInputRows"]) for each in progress.get("sources") or ()) if whole is None else int(whole)
 
 
-def _sum(buckets: list[dict[str, int]], name: str) -> int:
+def _sum(buckets: list[dict[str, Any]], name: str) -> int:
     return sum(bucket.get(name, 0) for bucket in buckets)
 
 
-def _watermark(buckets: list[dict[str, int]], name: str) -> int | None:
+def _watermark(buckets: list[dict[str, Any]], name: str) -> int | None:
     """The one that all buckets have reached."""
     lowest = min(bucket.get(name, NEVER) for bucket in buckets)
     return None if lowest <= NEVER else min(lowest, FOREVER)

@@ -1,0 +1,32 @@
+"""Rejected rows are told in the driver's console: the only metrics that nobody should have to ask for."""
+
+import logging
+
+from punctuated.model.counters import per_stream, rejected_as
+from punctuated.model.rejection import REJECTIONS, describe_rejection
+from punctuated.spark.metrics.exporters import Exporter
+from punctuated.spark.metrics.join_metrics import JoinMetrics
+
+LOG = logging.getLogger("punctuated.rejected")  # on standard error, unless logging is configured otherwise
+_REMEDY = "joined.rejected, or write_to(rejected=…), shows them. Told once a query, stream and reason"
+
+
+class RejectedRows(Exporter):
+    """Logs a warning when a query first rejects rows of a stream for a reason."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[str, str, str]] = set()  # query, join, counter
+
+    def export(self, metrics: JoinMetrics) -> None:
+        """Warn of what has not been told yet."""
+        for reason in REJECTIONS:
+            for stream, counter in zip(metrics.streams.values(), per_stream(rejected_as(reason)), strict=True):
+                known = metrics.query_id, metrics.join, counter
+                if metrics.total[counter] and known not in self._told:
+                    self._told.add(known)
+                    query = f"query {metrics.query_name or metrics.query_id}, batch {metrics.batch_id}: "
+                    LOG.warning(query + describe_rejection(stream, reason, metrics.total[counter], _REMEDY))
+
+    def ended(self, query_id: str) -> None:
+        """A query that is started again is another one."""
+        self._told = {known for known in self._told if known[0] != query_id}

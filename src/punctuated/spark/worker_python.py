@@ -1,0 +1,69 @@
+"""Whether Spark's Python workers are a Python that has this package: without, the first batch fails in a Java trace.
+
+Workers run what `PYSPARK_PYTHON` said when the session was started, `python3` if it said nothing: where the environment
+is not active that is another Python. On a cluster it is one of the hosts, of which nothing is known here.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from punctuated.errors import SessionError
+
+_ASK = "import importlib.util as u, sys; print(*sys.version_info[:2], u.find_spec('punctuated') is not None)"
+_PATIENCE_S = 60
+
+
+def check_worker_python(spark: SparkSession) -> None:
+    """Raise if workers of this machine could not import this package, with the line to add."""
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        return  # the server knows, and has no public way to tell
+    context = spark.sparkContext
+    if not (context.master or "").startswith("local") or spark.conf.get("spark.submit.pyFiles", ""):
+        return
+    python = context.pythonExec
+    path = context.environment.get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+    fault = _fault(python, path)
+    if fault is not None:
+        raise SessionError(
+            f"Spark's Python workers run {python!r}, {fault}; let them run this one, before the session is started:\n"
+            '    os.environ["PYSPARK_PYTHON"] = sys.executable\n'
+            f"or set the variable outside: PYSPARK_PYTHON={sys.executable}"
+        )
+
+
+@cache
+def _fault(python: str, path: str) -> str | None:
+    """What is wrong with this interpreter; asked once, since it takes a moment."""
+    found = shutil.which(python)
+    if found is None:
+        return "which is not there"
+    if _is_this(Path(found)):
+        return None
+    try:
+        answer = subprocess.run(
+            [found, "-c", _ASK],
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=True,
+            env=os.environ | {"PYTHONPATH": path},
+        ).stdout.split()
+    except (OSError, subprocess.SubprocessError):
+        return None  # a wrapper that does not know -c: Spark will tell
+    *version, has_package = answer or ["?", "?", "True"]
+    ours = [str(number) for number in sys.version_info[:2]]
+    if has_package == "False":
+        return f"which is {found} and has no package 'punctuated' (this Python is {sys.executable})"
+    return None if version == ours else f"which is Python {'.'.join(version)} (this one is {'.'.join(ours)})"
+
+
+def _is_this(python: Path) -> bool:
+    """Whether it is the very interpreter that runs here; links are followed, environments are not mixed up."""
+    here = Path(sys.executable)
+    return python.parent == here.parent and python.resolve() == here.resolve()
