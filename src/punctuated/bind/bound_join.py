@@ -75,8 +75,9 @@ class BoundJoin:
 
     @property
     def time_type(self) -> pa.DataType:
-        """In which times come out: that of the first stream."""
-        return self.schemas[0].field(self.spec.left.time).type
+        """In which times come out: as microseconds, which every time of the join fits into, as the first stream's."""
+        dtype = self.schemas[0].field(self.spec.left.time).type
+        return pa.timestamp("us", dtype.tz) if pa.types.is_timestamp(dtype) else pa.int64()
 
     @cached_property
     def views(self) -> Views:

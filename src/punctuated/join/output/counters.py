@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.state.arrays import JoinState
 from punctuated.kernels import layout as lay
 from punctuated.model.counters import COLUMNS, COUNTERS, Counter
 
+_MOST_STEPS = 100_000  # of one batch
 _FIELDS = {"state": "live"}  # where the loop has another name for it
 
 
@@ -28,6 +30,15 @@ def _in_loop(state: JoinState, counter: Counter) -> list[int]:
     return found
 
 
+def _steps(start: int, last: int, step: int, times: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Every step from `start` to `last`, or if they are too many those only before which something came."""
+    if (last - start) // step < _MOST_STEPS:
+        return np.arange(start, last + 1, step, dtype=np.int64)
+    behind = np.unique(np.concatenate([-((start - array) // step) for array in times]))
+    steps = start + behind[behind >= 0] * step
+    return np.asarray(steps[steps <= last])
+
+
 class Samples:
     """Counters at every step of event time, and at the end of every batch."""
 
@@ -42,7 +53,7 @@ class Samples:
         if self._step_us is not None and times:
             first, last = min(int(array[0]) for array in times), max(int(array[-1]) for array in times)
             start = first + self._step_us if self._next is None else self._next
-            steps = np.arange(start, last + 1, self._step_us, dtype=np.int64)
+            steps = _steps(start, last, self._step_us, times)
             positions = np.sum([np.searchsorted(array, steps) for array in times], axis=0)
             for position, step in zip(positions.tolist(), steps.tolist(), strict=True):
                 self._next = step + self._step_us
