@@ -55,13 +55,15 @@ class Case:
 
     sides: list[Side]
     options: dict[str, Any] = field(default_factory=dict)
-    test: Callable[[int, int], bool] | None = None
+    where: Callable[[], Any] | None = None  # the predicate, which may be refused
+    test: Callable[[int, int], bool] | None = None  # the same for row numbers
     is_known: bool = True
 
     def build(self) -> pt.Join:
         """May raise errors of ours."""
         left, right = (pt.stream(side.options["data"], **_without(side.options, "data")) for side in self.sides)
-        joined: pt.Join = pt.join(left, right, **self.options)
+        where = {} if self.where is None else {"where": self.where()}
+        joined: pt.Join = pt.join(left, right, **(where | self.options))
         return joined
 
     def expected(self) -> list[brute_force.Pair]:
@@ -301,37 +303,39 @@ def _draw_options(random: Random, case: Case, *, has_key: bool) -> None:
 
 
 _ORDERED = [dtype for dtype in TYPES if not (pa.types.is_nested(dtype) or pa.types.is_floating(dtype))]
-_COMPARISONS = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
+_COMPARISONS: list[Callable[[Any, Any], Any]] = [
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+    operator.eq,
+    operator.ne,
+]
 
 
 def _draw_where(random: Random, case: Case) -> None:
-    """A comparison of two columns, or of one with a value; times of small numbers, so that nothing overflows."""
+    """A comparison of two columns, or of one with a value; numbers are small, so that nothing overflows."""
     left, right = (random.choice(side.payload) for side in case.sides)
-    sign = random.choice(list(_COMPARISONS))
-    compare = _COMPARISONS[sign]
+    compare = random.choice(_COMPARISONS)
     kind = random.choice(["columns", "columns", "ids", "ids", "literal", "band"])
     ids = [[each.as_py() for each in side.table[f"id{number}"]] for number, side in enumerate(case.sides)]
     if kind == "band":
-        case.options["where"] = pt.band(("id0", "id1"), -1, 2)
+        case.where = lambda: pt.band(("id0", "id1"), -1, 2)
         case.test = lambda i, j: -1 <= ids[1][j] - ids[0][i] <= 2
     elif kind == "ids":
-        expression = compare(-pt.left("id0") + 3, pt.right("id1") * 2)
-        case.options["where"] = random.choice([expression, ~expression, expression & (pt.left("id0") >= 0)])
-        inverted = case.options["where"] is not expression and repr(case.options["where"]).startswith("~")
-        case.test = lambda i, j: compare(-ids[0][i] + 3, ids[1][j] * 2) != inverted
+        is_inverted = random.random() < 0.3
+        case.where = lambda: _inverted(compare(-pt.left("id0") + 3, pt.right("id1") * 2), is_inverted)
+        case.test = lambda i, j: compare(-ids[0][i] + 3, ids[1][j] * 2) != is_inverted
     elif kind == "literal":
-        case.options["where"] = compare(pt.left(left), random.choice(NONSENSE))
-        case.is_known = False
+        value = random.choice(NONSENSE)
+        case.where, case.is_known = lambda: compare(pt.left(left), value), False
     else:
-        case.options["where"] = compare(pt.left(left), pt.right(right))
+        case.where = lambda: compare(pt.left(left), pt.right(right))
         columns = case.sides[0].table[left], case.sides[1].table[right]
         case.is_known = columns[0].type == columns[1].type and columns[0].type in _ORDERED
         ours, theirs = map(brute_force.python_values, columns)
         case.test = lambda i, j: ours[i] is not None and theirs[j] is not None and compare(ours[i], theirs[j])
+
+
+def _inverted(expression: Any, is_inverted: bool) -> Any:
+    return ~expression if is_inverted else expression & (pt.left("id0") >= 0)
