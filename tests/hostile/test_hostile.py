@@ -1,6 +1,6 @@
 """Random joins of hostile tables: an error of ours when the join is built, or the results of nested loops.
 
-CI runs a few hundred cases. More of them, and others, by hand, here 100,000 in about two hours on one core:
+CI runs a few hundred cases. More of them, and others, by hand, here 100,000 in about twenty minutes on one core:
 
     HOSTILE_CASES=100000 HOSTILE_FIRST=1000 python -m pytest tests/hostile
 
