@@ -51,6 +51,12 @@ def test_a_table_of_any_library_is_a_stream(given: Callable[[], Any]) -> None:
     assert expected.num_rows and joined(LEFT, iter([endings.to_pandas()])).punctuations.equals(expected)
 
 
+def test_empty_parts_of_a_stream_of_arrow_do_no_harm() -> None:
+    (whole,) = LEFT.to_batches()
+    given = Foreign(pa.Table.from_batches([whole[:2], whole[2:2], whole[2:]]))
+    assert joined(given).results.sort_by("at").equals(joined(LEFT).results.sort_by("at"))
+
+
 def test_what_is_no_table_is_refused() -> None:
     mixed = pd.DataFrame({"k": ["a", 1], "ts": [0, 1]})
     for given in (mixed, Foreign(pa.chunked_array([[1, 2]])), [LEFT, 5], [], 5, "table", None):

@@ -164,6 +164,13 @@ def test_a_join_says_what_to_change(options: dict[str, Any], message: str) -> No
         pt.join(left(), right(), **options)
 
 
+def test_a_predicate_is_tried_when_the_join_is_built() -> None:
+    naive, zoned = (pa.array([0], pa.timestamp("us", zone)) for zone in (None, "UTC"))
+    ours = left(pa.table({"k": [1], "ts": [0], "x": naive}))
+    with raises("cannot evaluate"):
+        pt.join(ours, right(pa.table({"k": [1], "at": [0], "y": zoned})), where=pt.left("x") < pt.right("y"))
+
+
 def test_streams_that_do_not_fit_are_refused() -> None:
     with raises("both streams are named 'A'"):
         pt.join(left(), right(name="A"))

@@ -372,7 +372,7 @@ TABLE = pa.table({"k": [1], "ts": [1], "v": [1]})
         (lambda s: stream(frame(s), punctuations=pt.when("v")), pt.ColumnError, "needs a boolean column"),
         (lambda s: stream(frame(s).selectExpr("k", "ts", "k")), pt.ColumnError, "two columns of the same name"),
         (lambda s: joined_on(frame(s), frame(s), buckets=0), pt.StreamError, "buckets=0: give a whole number"),
-        (lambda s: joined_on(frame(s), frame(s), buckets=1025), pt.StreamError, "from 1 to 1"),
+        (lambda s: joined_on(frame(s), frame(s), buckets=1025), pt.StreamError, "from 1 to 1,024"),
         (lambda s: joined_on(frame(s), frame(s), window=pt.rows(3), buckets=2), pt.StreamError, "needs one bucket"),
         (lambda s: joined_on(frame(s), frame(s)).group_by().agg(n=pt.count()), pt.AggregateError, "at least one"),
         (lambda s: joined_on(frame(s), frame(s)).group_by("k").agg(n=pt.sum("w")), pt.AggregateError, "no column 'w'"),

@@ -30,7 +30,13 @@ def _table(data: Any) -> pa.Table | None:
         return pa.Table.from_batches([data])
     if _is_pandas(data):
         return _from_pandas(data)
-    return pa.table(data) if hasattr(type(data), "__arrow_c_stream__") else None
+    return _from_stream(data) if hasattr(type(data), "__arrow_c_stream__") else None
+
+
+def _from_stream(data: Any) -> pa.Table:
+    """Without empty batches: Arrow hands over those that were cut out of larger ones with too little memory."""
+    reader = pa.RecordBatchReader.from_stream(data)
+    return pa.Table.from_batches([batch for batch in reader if batch.num_rows], reader.schema)
 
 
 def _is_pandas(data: Any) -> bool:

@@ -92,8 +92,9 @@ def join(
             half of what `spark.executor.pyspark.memory` leaves to a Python worker.
         sample_every: The step of event time at which `metrics` of tables are taken.
         buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
-        select: The columns of the results that are wanted beside the key, by their names in the results; others are
-            never made. Every column costs time: on Spark, rows leaving the join are most of the work of many joins.
+        select: The columns of the results that are wanted beside the key, by their names in the results (a name that
+            both streams have ends in `_left` or `_right`); others are never made. Every column costs time: on Spark,
+            rows leaving the join are most of the work of many joins.
         shed: What to leave out at random when CPU or memory does not suffice, from `pt.shed(…)`. Results are then a
             sample, and `count`, `sum` and `mean` of groups estimates with a standard error. Inner joins only.
         node_size: Of B+trees and T-trees on windows.

@@ -19,7 +19,7 @@ from punctuated.model.algorithm import choose_algorithm, pair
 from punctuated.model.given import LARGEST, column_names, whole_number
 from punctuated.model.predicate import Expression
 from punctuated.model.shed import Shed
-from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.side import Side
 from punctuated.model.size import parse_size
 from punctuated.model.spec import (
     DEFAULT_BUCKET_SIZE,
@@ -139,8 +139,13 @@ def _check_predicate(where: Expression | None, spec: JoinSpec, streams: Sequence
         ours = spec.streams[column.side]
         if column.name not in ours.columns:
             raise PredicateError(f"{ours.name} has no column {column.name!r}; it has: {', '.join(ours.columns)}")
-    empty = [stream.schema.empty_table() for stream in streams]
-    WherePredicate(where)(empty[LEFT], empty[RIGHT])
+    # With a row, if only of nulls: without any, Arrow does not even look at some types.
+    left, right = (_null_row(stream.schema) for stream in streams)
+    WherePredicate(where)(left, right)
+
+
+def _null_row(schema: pa.Schema) -> pa.Table:
+    return pa.table([pa.nulls(1, dtype) for dtype in schema.types], names=schema.names)
 
 
 def _warn_if_unbounded(spec: JoinSpec) -> None:

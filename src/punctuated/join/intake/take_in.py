@@ -157,7 +157,7 @@ def _row_order(stream: StreamSpec, rows: pa.Table, ts: Times) -> Times | None:
 
 def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column in a form that Arrow can sort."""
-    if pa.types.is_nested(column.type) or pa.types.is_null(column.type):
+    if pa.types.is_nested(column.type) or pa.types.is_null(column.type) or pa.types.is_interval(column.type):
         return pa.chunked_array([pa.array([repr(value) for value in column.to_pylist()], pa.string())])
     if pa.types.is_float16(column.type):
         return column.cast(pa.float32())
