@@ -128,7 +128,7 @@ def stream(
         return _chained(data, key, name, window, on_violation, [option for option, value in refused.items() if value])
     tables = None if is_frame(data) else as_tables(data)
     declared = declare(
-        _schema(data),
+        _schema(data if tables is None else tables),
         key=key,
         time=time,
         name=name,
