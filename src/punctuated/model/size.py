@@ -1,11 +1,12 @@
 """Sizes in bytes, as numbers or as text such as "512 MiB"."""
 
 import re
+from fractions import Fraction
 
 from punctuated.errors import AlgorithmError
 
 _UNITS = {"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-_TEXT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
+_TEXT = re.compile(r"\s*+([0-9]{1,20}(?:\.[0-9]{1,20})?)\s*+([a-zA-Z]++)\s*+")
 
 
 def parse_size(given: int | str, name: str) -> int:
@@ -20,7 +21,7 @@ def _read(given: str, name: str) -> int:
     found = _TEXT.fullmatch(given)
     if found is None or found[2].lower() not in _UNITS:
         raise AlgorithmError(f"{name}={given!r}: give bytes, or a text such as '512 MiB' or '2 GiB'")
-    return int(float(found[1]) * _UNITS[found[2].lower()])
+    return int(Fraction(found[1]) * _UNITS[found[2].lower()])
 
 
 def show_size(size: int) -> str:
