@@ -14,7 +14,7 @@ LEFT = pa.table({"k": [1, 2], "ts": [0, 1], "v": ["a", "b"], "last": [False, Tru
 RIGHT = pa.table({"k": [1, 2], "at": [0, 1]})
 
 
-def left(table: pa.Table = LEFT, **options: Any) -> pt.TableStream:
+def left(table: Any = LEFT, **options: Any) -> pt.TableStream:
     return declare(table, **({"name": "A", "key": "k", "time": "ts", "window": 10} | options))
 
 
@@ -232,6 +232,14 @@ def test_late_groups_and_unbounded_states_warn() -> None:
         joined.group_by("v").agg(n=pt.count())
     with pytest.warns(pt.UnboundedStateWarning, match="remembers of 'B'"):
         pt.join(left(), right(window=None))
+
+
+def test_tables_may_come_from_a_generator() -> None:
+    ends = pa.table({"k": [1, 2], "at": [0, 1]})
+    said = pt.endings((each for each in (ends,)), key="k", time="at")
+    ours = left((LEFT.slice(i, 1) for i in range(2)), punctuations=said)
+    joined = pt.join(ours, right(punctuations=pt.unique()))
+    assert len(joined.results) == 2 and sorted(joined.punctuations["k"].to_pylist()) == [1, 2]
 
 
 def test_endings_must_fit_their_stream() -> None:

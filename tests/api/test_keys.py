@@ -210,3 +210,27 @@ def test_what_is_declared_of_nulls_inside_a_key_does_not_count() -> None:
         for dtype, n in ((strict, "l"), (loose, "r"))
     ]
     assert sorted(pt.join(*streams).results["r"].to_pylist()) == [0, 1]
+
+
+FAR = 3_000_000  # days: beyond the year 9999, with which Python's calendar ends
+FAR_US = FAR * 86_400_000_000
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([0, FAR], pa.int32()).cast(pa.date32()),
+        pa.array([0, FAR_US]).cast(pa.timestamp("us")),
+        pa.StructArray.from_arrays([pa.array([0, FAR_US]).cast(pa.timestamp("us", "UTC"))], ["t"]),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_dates_beyond_the_calendar_of_python(column: pa.Array) -> None:
+    tables = [pa.table({"k": column, name: [0, 0], "v": column}) for name in ("ts", "at")]
+    late = [tables[0], tables[0].set_column(1, "ts", pa.array([-9, -8]))]
+    joined = pt.join(
+        pt.stream(late, name="A", key="k", time="ts", window=9, punctuations=pt.unique()),
+        pt.stream(tables[1], name="B", key="k", time="at", window=9, punctuations=pt.unique()),
+    )
+    assert len(joined.results) == len(joined.punctuations) == len(joined.rejected) == 2
+    assert len(joined.all) == 6

@@ -98,6 +98,18 @@ def test_comparisons_of_floats_with_nan_and_zeros(algorithm: str) -> None:
         assert seen == _as_text(matching(a, b, decide, None))
 
 
+@pytest.mark.parametrize("algorithm", ["TT", "BB", "NN", "NT"])
+def test_bands_at_the_limits_of_integers(algorithm: str) -> None:
+    limits = [2**63 - 1, 2**63 - 3, 2**63 - 9, 0, -(2**63), 3 - 2**63, 9 - 2**63, None]
+    tables = [pa.table({"v": pa.array(limits, pa.int64()), "ts": [0] * len(limits)}) for _ in range(2)]
+    for low, high in ((-5, 5), (1, 5), (-(2**63), 0)):
+        streams = [pt.stream(table, name=n, time="ts", window=9) for table, n in zip(tables, "AB", strict=True)]
+        results = pt.join(*streams, where=pt.band("v", low, high), algorithm=algorithm).results
+        known = [each for each in limits if each is not None]
+        wanted = sorted((a, b) for a in known for b in known if a + low <= b <= a + high)
+        assert sorted(zip(results["v_left"].to_pylist(), results["v_right"].to_pylist(), strict=True)) == wanted
+
+
 def _as_text(pairs: Counter[Any]) -> Counter[Any]:
     texts: Counter[Any] = Counter()
     for pair, n in pairs.items():

@@ -127,6 +127,9 @@ def test_malformed_text_names_the_position(text: str, message: str) -> None:
         ("1_0", pa.float64()),
         ("1.005", pa.decimal128(9, 2)),
         ("NaN", pa.decimal128(9, 2)),
+        ("1e999999999", pa.decimal128(9, 2)),
+        ("1e-99999999", pa.decimal128(9, 2)),  # Arrow crashes
+        ("1" * 100_000, pa.decimal128(9, 2)),
         ("abc", pa.decimal128(9, 2)),
         ("yes", pa.bool_()),
         ("2003-13-01", pa.date32()),

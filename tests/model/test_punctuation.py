@@ -5,7 +5,7 @@ import pytest
 from punctuated.errors import PatternError
 from punctuated.model.pattern import EMPTY, Constant, OneOf, Pattern, Range
 from punctuated.model.pattern import WILDCARD as ANY
-from punctuated.model.punctuation import Kind, classify, named_values, time_floor
+from punctuated.model.punctuation import Kind, check_named, classify, named_values, time_floor
 
 COLUMNS = ("a", "b", "ts", "val")
 
@@ -38,6 +38,18 @@ def test_classify_with_a_single_key() -> None:
     assert classify((Range(1, 5), ANY, ANY, ANY), COLUMNS, ("a",), "ts") is Kind.RANGE
     assert classify((OneOf((1, 5)), ANY, ANY, ANY), COLUMNS, ("a",), "ts") is Kind.VALUES
     assert classify((Constant(1), Constant("x"), ANY, ANY), COLUMNS, ("a",), "ts") is Kind.PROMISE
+
+
+def test_lists_that_multiply_to_too_many_values_are_refused() -> None:
+    many = OneOf(tuple(range(400)))
+    for look in (named_values, check_named):
+        with pytest.raises(PatternError, match="400 × 400 values name 160000 keys, and a punctuation may name 100000"):
+            look((many, many, ANY, ANY), COLUMNS, ("a", "b"))
+    check_named((many, many, ANY, ANY), COLUMNS, ("a",))
+    check_named((many, many, Range(high=9), ANY), COLUMNS, ("a", "b"))  # a promise is not multiplied, nor is a range
+    check_named((many, Range(1, 2), ANY, ANY), COLUMNS, ("a", "b"))
+    one = OneOf(tuple(range(100_001)))
+    assert len(named_values((one, Constant("x"), ANY, ANY), COLUMNS, ("a", "b"))) == 100_001  # as long as its text
 
 
 def test_named_values_are_ascending_and_follow_the_key() -> None:

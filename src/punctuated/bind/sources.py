@@ -1,5 +1,6 @@
 """Where a stream's punctuations come from: what `punctuations=` takes. Constraints are such, too (PW-13)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,4 +91,5 @@ def rows_with(column: str) -> Source:
 
 def endings(data: Any, *, key: str | list[str] | tuple[str, ...], time: str) -> Source:
     """Another table or stream names keys that end, and when, also in the future; a tuple at that very time counts."""
-    return Announced(data, column_names(key, "key", StreamError), text(time, "time", StreamError))
+    kept = tuple(data) if isinstance(data, Iterator) else data  # it is read more than once
+    return Announced(kept, column_names(key, "key", StreamError), text(time, "time", StreamError))

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _EXCESS_DIGITS = re.compile(r"[.,][0-9]{6}([0-9]+)")
+_LONGEST_DECIMAL = 200  # digits
 _PRINTS_BARE = re.compile(r"\w(?:[\w .:@/+-]*[\w.:@/+-])?")
 ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _QUOTED = str.maketrans({char: "\\" + letter for letter, char in ESCAPES.items()})
@@ -83,12 +84,22 @@ def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
     if kind.is_floating(dtype):
         return lambda text: _read_float(text, dtype)
     if kind.is_decimal(dtype):
-        return lambda text: pa.scalar(Decimal(text), dtype).as_py() if "_" not in text else None
+        return lambda text: _read_decimal(text, dtype)
     return _unreadable
 
 
 def _unreadable(text: str) -> None:
     return None
+
+
+def _read_decimal(text: str, dtype: pa.DataType) -> Decimal | None:
+    """Numbers far outside every type are kept from Arrow, which takes long over them, or crashes."""
+    value = Decimal(text) if len(text) <= _LONGEST_DECIMAL and "_" not in text else Decimal("nan")
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int) or not -_LONGEST_DECIMAL <= exponent <= _LONGEST_DECIMAL:
+        return None
+    found: Decimal = pa.scalar(value, dtype).as_py()
+    return found
 
 
 def _read_float(text: str, dtype: pa.DataType) -> float | None:

@@ -21,10 +21,17 @@ class Expression:
     __hash__ = None  # type: ignore[assignment]  # `==` makes an expression
 
     def _with(self, operator: str, other: Any) -> "Operation":
-        return Operation(operator, self, other if isinstance(other, Expression) else Literal(other))
+        return Operation(operator, self, self._operand(operator, other))
 
     def _after(self, operator: str, other: Any) -> "Operation":
-        return Operation(operator, Literal(other), self)
+        return Operation(operator, self._operand(operator, other), self)
+
+    def _operand(self, operator: str, other: Any) -> "Expression":
+        if other is None:
+            raise PredicateError(
+                f"{self} {operator} None is null, and so matches nothing: write .is_null() or .is_not_null()"
+            )
+        return other if isinstance(other, Expression) else Literal(other)
 
     def __eq__(self, other: object) -> "Operation":  # type: ignore[override]
         return self._with("==", other)
@@ -68,6 +75,9 @@ class Expression:
     def __truediv__(self, other: Any) -> "Operation":
         return self._with("/", other)
 
+    def __rtruediv__(self, other: Any) -> "Operation":
+        return self._after("/", other)
+
     def __and__(self, other: Any) -> "Operation":
         return self._with("&", other)
 
@@ -76,6 +86,18 @@ class Expression:
 
     def __invert__(self) -> "Negation":
         return Negation(self)
+
+    def is_null(self) -> "Expression":
+        """Whether there is no value.
+
+        >>> left("ended").is_null() | (left("ended") > right("at"))
+        (left.ended.is_null() | (left.ended > right.at))
+        """
+        return NullTest(self)
+
+    def is_not_null(self) -> "Expression":
+        """Whether there is a value."""
+        return ~NullTest(self)
 
     def __bool__(self) -> bool:
         raise PredicateError("an expression has no truth value by itself; combine with & and |, and use parentheses")
@@ -133,6 +155,19 @@ class Negation(Expression):
 
     def __repr__(self) -> str:
         return f"~{self.inner}"
+
+    def columns(self) -> "Iterator[Column]":
+        yield from self.inner.columns()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NullTest(Expression):
+    """Whether another expression has no value."""
+
+    inner: Expression
+
+    def __repr__(self) -> str:
+        return f"{self.inner}.is_null()"
 
     def columns(self) -> "Iterator[Column]":
         yield from self.inner.columns()

@@ -4,6 +4,7 @@ What a punctuation does depends on which attributes it restricts: a join value e
 restricted. `classify` decides that once, for everyone.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -12,6 +13,8 @@ from typing import Any
 
 from punctuated.errors import PatternError
 from punctuated.model.pattern import WILDCARD, Constant, Empty, OneOf, Pattern, Range, Wildcard, combine
+
+MOST_NAMED = 100_000  # join values that a punctuation with several lists may name
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,28 @@ def named_values(patterns: Sequence[Pattern], columns: Sequence[str], key: Seque
     [(1, 'x'), (2, 'x')]
     """
     by_column = dict(zip(columns, patterns, strict=True))
-    return list(product(*(_listed(by_column[column]) for column in key)))
+    listed = [_listed(by_column[column]) for column in key]
+    _check_product([len(values) for values in listed])
+    return list(product(*listed))
+
+
+def check_named(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str]) -> None:
+    """Raise if the lists of a punctuation multiply to too many join values."""
+    by_column = dict(zip(columns, patterns, strict=True))
+    named = [by_column.pop(column) for column in key]
+    is_promise = any(not isinstance(pattern, Wildcard) for pattern in by_column.values())
+    if not is_promise and all(isinstance(pattern, Constant | OneOf) for pattern in named):
+        _check_product([len(_listed(pattern)) for pattern in named])
+
+
+def _check_product(lengths: Sequence[int]) -> None:
+    """One list is as long as its text, but a short text has a large product."""
+    n = math.prod(lengths)
+    if n > max(MOST_NAMED, *lengths, 0):
+        raise PatternError(
+            f"lists of {' × '.join(map(str, lengths))} values name {n} keys, and a punctuation may name {MOST_NAMED}; "
+            "write several, or ranges"
+        )
 
 
 def time_floor(pattern: Pattern) -> int:

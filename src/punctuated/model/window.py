@@ -6,6 +6,7 @@ Bounds are closed (PW-11): a tuple at `ts` with a window of `span_us` still meet
 import re
 from dataclasses import dataclass
 from datetime import timedelta
+from fractions import Fraction
 
 from punctuated.errors import WindowError
 from punctuated.model.given import LARGEST, is_whole
@@ -31,7 +32,8 @@ _UNITS_US = {
     "week": 604_800_000_000,
     "w": 604_800_000_000,
 }
-_TERM = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*([a-zµ]+)")
+# Read term by term from where the last one ended: no text takes longer than its length, and no number is too long.
+_TERM = re.compile(r"([-+]?[0-9]{1,20}(?:\.[0-9]{1,20})?)\s*+([a-zµ]++)[\s,]*+")
 _LARGEST_US = 2**60  # leaves room to add a window to any timestamp without overflow
 
 
@@ -105,18 +107,23 @@ def parse_duration(duration: Duration) -> int:
 
 def _parse_text(text: str) -> int:
     lowered = text.strip().lower()
-    if not lowered or _TERM.sub("", lowered).strip(" ,"):
-        raise WindowError(
-            f"cannot read the duration {text!r}; write a number and a unit, such as '12 hours' or '500 ms'"
-        )
-    return sum(_term_us(text, amount, unit) for amount, unit in _TERM.findall(lowered))
+    at, us = 0, 0
+    while at < len(lowered) or not lowered:
+        term = _TERM.match(lowered, at)
+        if term is None:
+            raise WindowError(
+                f"cannot read the duration {text!r}; write a number and a unit, such as '12 hours' or '500 ms'"
+            )
+        us += _term_us(text, term[1], term[2])
+        at = term.end()
+    return us
 
 
 def _term_us(text: str, amount: str, unit: str) -> int:
     name = unit if unit in _UNITS_US else unit.removesuffix("s")
     if name not in _UNITS_US:
         raise WindowError(f"unknown unit {unit!r} in the duration {text!r}; known: {', '.join(sorted(_UNITS_US))}")
-    return round(float(amount) * _UNITS_US[name])
+    return round(Fraction(amount) * _UNITS_US[name])
 
 
 def between(lower: Duration, upper: Duration) -> TimeWindow:

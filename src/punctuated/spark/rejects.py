@@ -33,5 +33,5 @@ def read_rejects(blobs: Sequence[bytes]) -> Rejects:
     """All rows of the blobs, in one table if there are any."""
     written = [{kind: from_ipc(table) for kind, table in unpack_bundle(data).items()} for data in blobs]
     tables = [each[kind] for each in written for kind in (_CORRUPT, _PASSED_ON) if len(each[kind])]
-    rows = [RenderedRows(pa.concat_tables(tables))] if tables else []
+    rows = [RenderedRows(pa.concat_tables(tables).combine_chunks())] if tables else []
     return Rejects(rows, Counter(name for each in written for name in each[_CORRUPT]["stream"].to_pylist()))

@@ -81,6 +81,18 @@ def test_endings_that_the_stream_cannot_hold_are_faults() -> None:
         announce(said, ["id"], "at", [pa.int32()])
 
 
+def test_lists_that_multiply_to_too_many_keys_are_a_fault() -> None:
+    spec = StreamSpec("A", ("k", "j", "ts"), ("k", "j"), "ts", None, punctuated=True)
+    schema = pa.schema([("k", pa.int64()), ("j", pa.int64()), ("ts", pa.int64())])
+    values = ",".join(map(str, range(1_000)))
+    said = [f"<{{{values}}},{{{values}}},*>", "<{1,2},{3,4},*>"]
+    table = pa.table({"k": pa.nulls(2, pa.int64()), "j": pa.nulls(2, pa.int64()), "ts": [1, 2], "said": said})
+    faults: list[Fault] = []
+    batch = Reader(spec, "said", schema, (pa.int64(), pa.int64())).read(table, faults)
+    assert [place for place, _ in faults] == [0] and "name 1000000 keys" in faults[0][1]
+    assert len(batch.punctuations) == 1
+
+
 def test_times_beside_large_ones_stay_exact() -> None:
     """NumPy makes floats of an empty list, which cannot tell 2^53 from 2^53 + 1."""
     from punctuated.join.intake.take_in import punctuation_times

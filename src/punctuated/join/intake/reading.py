@@ -17,7 +17,7 @@ from punctuated.join.intake.recast import recast, uncastable
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern import Pattern, bounds_of
 from punctuated.model.pattern_text import parse_punctuation
-from punctuated.model.punctuation import Punctuation
+from punctuated.model.punctuation import Punctuation, check_named
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import LARGEST_TIME, Fault, read_times, to_microseconds
 
@@ -88,6 +88,7 @@ class Reader:
         for text, ts, place in zip(texts, patterns.times.tolist(), patterns.places.tolist(), strict=True):
             try:
                 found = parse_punctuation(text, types)
+                check_named(found, self.stream.columns, self.stream.key)
                 _check_times(found[self.stream.columns.index(self.stream.time)], text)
                 parsed.append(Punctuation(ts, found))
             except PatternError as error:

@@ -14,6 +14,7 @@ from punctuated.join.exchange.tick import BatchTimes, read_tick, times_of
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.pattern_match import typed_scalar
 from punctuated.join.intake.window_ends import window_ends
+from punctuated.join.output.json_rows import render_values
 from punctuated.kernels import layout as lay
 from punctuated.kernels.merge import has_ties, is_sorted
 from punctuated.model.batch import StreamBatch
@@ -157,8 +158,10 @@ def _row_order(stream: StreamSpec, rows: pa.Table, ts: Times) -> Times | None:
 
 def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column in a form that Arrow can sort."""
-    if pa.types.is_nested(column.type) or pa.types.is_null(column.type) or pa.types.is_interval(column.type):
+    if pa.types.is_interval(column.type):
         return pa.chunked_array([pa.array([repr(value) for value in column.to_pylist()], pa.string())])
+    if pa.types.is_nested(column.type) or pa.types.is_null(column.type):
+        return pa.chunked_array([render_values(chunk) for chunk in column.chunks], pa.large_string())
     if pa.types.is_float16(column.type):
         return column.cast(pa.float32())
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -1,5 +1,6 @@
 """The collector: row numbers from the kernels become columns here, and an extra predicate decides here."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.take_in import Intake
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.json_rows import render_values
 from punctuated.join.output.rejected import RejectedRows
 from punctuated.join.output.rejections import Rejections
 from punctuated.join.output.views import punctuation_schema
@@ -256,10 +258,17 @@ def _print_keys(keys: list[pa.Array]) -> pa.Array:
     return pa.array([print_patterns([Constant(value) for value in key], types) for key in values], pa.string())
 
 
+def _by_value(key: pa.Array) -> list[Any]:
+    try:
+        return list(key.to_pylist())
+    except (OverflowError, ValueError):  # Python's calendar ends with the year 9999, but dates do not
+        return [json.loads(text) for text in render_values(key).to_pylist()]
+
+
 def _python_values(key: pa.Array) -> list[Any]:
     """Values as patterns hold them, times in microseconds; patterns cannot tell finer ones, but texts can."""
     if not pa.types.is_timestamp(key.type):
-        return list(key.to_pylist())
+        return _by_value(key)
     if key.type.unit == "ns":
         return list(pc.replace_substring(key.cast(pa.string()), " ", "T").to_pylist())
     return key_microseconds(key)

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.join.intake.keys import OrderedKeys
-from punctuated.join.output.where import evaluate
+from punctuated.join.output.where import by_halves, evaluate
 from punctuated.model.predicate import Column, Expression, Literal, Operation
 from punctuated.model.side import Side
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 
 
@@ -54,15 +54,26 @@ class RangePredicate:
         low, high = np.full(len(rows), LOWEST), np.full(len(rows), HIGHEST)
         valid = np.ones(len(rows), np.bool_)
         for bound in self.bounds:
-            codes, usable = _codes(evaluate(bound.expression, rows, rows), self.dtype)
+            codes, usable, beyond = self._ends(bound, rows)
             valid &= usable
             if bound.operator in (">", ">=", "=="):
-                valid &= (bound.operator != ">") | (codes < HIGHEST)
-                low = np.maximum(low, codes + (bound.operator == ">"))
+                valid &= (beyond <= 0) & ((bound.operator != ">") | (codes < HIGHEST) | (beyond < 0))
+                low = np.maximum(low, np.where(beyond < 0, LOWEST, codes + (bound.operator == ">")))
             if bound.operator in ("<", "<=", "=="):
-                valid &= (bound.operator != "<") | (codes > LOWEST)
-                high = np.minimum(high, codes - (bound.operator == "<"))
+                valid &= (beyond >= 0) & ((bound.operator != "<") | (codes > LOWEST) | (beyond > 0))
+                high = np.minimum(high, np.where(beyond > 0, HIGHEST, codes - (bound.operator == "<")))
         return low, high, valid & (low <= high)
+
+    def _ends(self, bound: Bound, rows: pa.Table) -> tuple[Ints, Mask, Ints]:
+        """Codes of a bound, which of them there are, and the sign of those that lie beyond all codes."""
+
+        def compute(part: pa.Table, _: pa.Table) -> tuple[Ints, Mask, Ints]:
+            return _codes_or_beyond(evaluate(bound.expression, part, part), self.dtype)
+
+        none = (np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros(1, np.int64))
+        parts = by_halves(rows, rows, compute, none)
+        codes, usable, beyond = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return codes, usable, beyond
 
 
 def split_predicate(
@@ -152,6 +163,18 @@ def _common_moment(types: tuple[pa.DataType, pa.DataType]) -> pa.DataType | None
     if len({dtype.tz for dtype in stamps} | ({None} if len(stamps) < 2 else set())) > 1:
         return None
     return pa.timestamp(max((dtype.unit for dtype in stamps), key=("s", "ms", "us", "ns").index), stamps[0].tz)
+
+
+def _codes_or_beyond(values: Any, dtype: pa.DataType) -> tuple[Ints, Mask, Ints]:
+    """Codes, and the sign of exact numbers that have none, since they are too large."""
+    if dtype != pa.int64() or not pa.types.is_decimal(values.type):
+        codes, valid = _codes(values, dtype)
+        return codes, valid, np.zeros(codes.size, np.int64)
+    over, under = pc.greater(values, pa.scalar(HIGHEST)), pc.less(values, pa.scalar(LOWEST))
+    inside = pc.if_else(pc.or_(over, under), pa.scalar(0, values.type), values)
+    codes, valid = _codes(inside, dtype)
+    signs = [np.asarray(pc.fill_null(mask, False)).astype(np.int64) for mask in (over, under)]
+    return codes, valid, signs[0] - signs[1]
 
 
 def _codes(values: Any, dtype: pa.DataType) -> tuple[Ints, Mask]:
