@@ -31,10 +31,10 @@ def _comparable(value: Any) -> Any:
     return value
 
 
-def microseconds(column: pa.ChunkedArray) -> list[int]:
-    """Event times."""
-    values = python_values(column)
-    return [each // 1_000 for each in values] if pa.types.is_timestamp(column.type) else values
+def microseconds(column: pa.ChunkedArray) -> list[Any]:
+    """Event times, or ends of windows, which may be null."""
+    per = 1_000 if pa.types.is_timestamp(column.type) else 1
+    return [None if each is None else each // per for each in python_values(column)]
 
 
 def keys(table: pa.Table, names: Sequence[str]) -> list[Any]:
@@ -46,29 +46,42 @@ def keys(table: pa.Table, names: Sequence[str]) -> list[Any]:
 Window = tuple[int, int] | None  # the smallest and the largest distance
 
 
-def meets(left_ts: int, right_ts: int, windows: Sequence[Window]) -> bool:
-    """Whether the windows admit two tuples of these times."""
+def spans(window: Window, ts: Sequence[int]) -> list[Window]:
+    """The times that the window of each row admits."""
+    return [None if window is None else (at + window[0], at + window[1]) for at in ts]
 
-    def admits(window: Window, distance: int) -> bool:
-        return window is None or window[0] <= distance <= window[1]
+
+def spans_until(ts: Sequence[int], ends: Sequence[int | None]) -> list[Window]:
+    """The same where every row has an end of its own."""
+    return [None if end is None else (at, end) for at, end in zip(ts, ends, strict=True)]
+
+
+def meets(left_ts: int, right_ts: int, left: Window, right: Window) -> bool:
+    """Whether the windows of two rows admit each other's time."""
+
+    def admits(span: Window, at: int) -> bool:
+        return span is None or span[0] <= at <= span[1]
 
     if left_ts < right_ts:
-        return admits(windows[0], right_ts - left_ts)
+        return admits(left, right_ts)
     if right_ts < left_ts:
-        return admits(windows[1], left_ts - right_ts)
-    return admits(windows[0], 0) and admits(windows[1], 0)
+        return admits(right, left_ts)
+    return admits(left, right_ts) and admits(right, left_ts)
 
 
 def join(
-    how: str, sides: Sequence[tuple[list[Any], list[int]]], windows: Sequence[Window], where: Any = None
+    how: str, sides: Sequence[tuple[list[Any], list[int]]], windows: Sequence[list[Window]], where: Any = None
 ) -> list[Pair]:
-    """Row numbers of the results; a side is its keys and its times."""
+    """Row numbers of the results; a side is its keys and its times, and every row has a window."""
     (left_keys, left_ts), (right_keys, right_ts) = sides
     pairs = [
         (i, j)
         for i, a in enumerate(left_keys)
         for j, b in enumerate(right_keys)
-        if a is not None and a == b and meets(left_ts[i], right_ts[j], windows) and (where is None or where(i, j))
+        if a is not None
+        and a == b
+        and meets(left_ts[i], right_ts[j], windows[0][i], windows[1][j])
+        and (where is None or where(i, j))
     ]
     lonely_left = [(i, None) for i in range(len(left_keys)) if i not in {i for i, _ in pairs}]
     lonely_right = [(None, j) for j in range(len(right_keys)) if j not in {j for _, j in pairs}]

@@ -47,6 +47,13 @@ class Side:
     window: brute_force.Window
     payload: list[str]
     is_known: bool  # whether nested loops tell what becomes of it
+    until: str | None = None  # the column of ends, if rows have windows of their own
+
+    def windows(self, ts: list[int]) -> list[brute_force.Window]:
+        """Of each row."""
+        if self.until is None:
+            return brute_force.spans(self.window, ts)
+        return brute_force.spans_until(ts, brute_force.microseconds(self.table[self.until]))
 
 
 @dataclass
@@ -75,9 +82,8 @@ class Case:
             )
             for side in self.sides
         ]
-        return brute_force.join(
-            self.options.get("how", "inner"), sides, [side.window for side in self.sides], self.test
-        )
+        windows = [side.windows(ts) for side, (_, ts) in zip(self.sides, sides, strict=True)]
+        return brute_force.join(self.options.get("how", "inner"), sides, windows, self.test)
 
 
 def _without(options: dict[str, Any], name: str) -> dict[str, Any]:
@@ -138,10 +144,26 @@ def _draw_side(random: Random, number: int, common: _Common) -> Side:
     side = Side(table, options, window, [*others, time, f"id{number}"], True)
     if random.random() < 0.05:
         side.options["window"], side.is_known = random.choice(_COUNTS), False
+    elif random.random() < 0.15:
+        _draw_until(random, side, columns[time])
     _draw_punctuations(random, side, keys)
     _draw_stream_options(random, side, others)
     side.options["data"] = _as_given(random, side.options.pop("with_patterns", side.table))
     return side
+
+
+def _draw_until(random: Random, side: Side, times: pa.Array) -> None:
+    """Ends around the rows' own times, none, or as far off as the type allows."""
+    numbers = times.cast(pa.int64()).to_pylist()
+    step = 1_000 if times.type == pa.timestamp("ns") else 1
+    least, most = (0, 100) if pa.types.is_integer(times.type) and times.type.bit_width < 64 else (-(2**62), 2**62)
+    least = 0 if times.type == pa.uint64() else least
+    ends = [random.choice([None, least, most, *(at + step * after for after in (-2, 0, 0, 1, 4))]) for at in numbers]
+    ends = [None if end is None else max(end, least) for end in ends]
+    side.until = "until"
+    side.table = side.table.append_column("until", pa.array(ends, pa.int64()).cast(times.type))
+    side.payload.append("until")
+    side.options["window"] = pt.until("until")
 
 
 def _spelled(random: Random, keys: list[str]) -> Any:
