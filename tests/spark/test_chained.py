@@ -91,3 +91,43 @@ def test_groups_without_the_join_key_in_a_batch_query(spark: SparkSession, folde
 
     found = groups(lambda name: declared(name, spark.read.parquet(str(folder / name))))
     assert sorted(tuple(row) for row in found.collect()) == rows_of(groups(on_tables))
+
+
+def final_counts(stream: Callable[[str], pt.Stream]) -> Any:
+    """Groups of a join, joined with a third stream."""
+    counts = pt.join(stream("A"), stream("B")).group_by("k").agg(n=pt.count(), most=pt.max("b"))
+    return pt.join(pt.stream(counts, name="G", window=300), stream("C"))
+
+
+def test_groups_go_on_as_a_stream(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
+    def streaming(name: str) -> pt.Stream:
+        schema = f"k BIGINT, ts BIGINT, {name.lower()} BIGINT, last_{name} BOOLEAN"
+        files = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder / name))
+        return declared(name, files)
+
+    final_counts(streaming).write_to(
+        results=str(tmp_path / "results"),
+        rejected=str(tmp_path / "rejected"),
+        checkpoint=str(tmp_path / "checkpoint"),
+        trigger="availableNow",
+        finish=True,
+    ).awaitTermination()
+    expected = final_counts(on_tables)
+    found = spark.read.parquet(str(tmp_path / "results")).drop("batch_id").toArrow()
+    assert rows_of(found.select(expected.results.column_names)) == rows_of(expected.results)
+    assert expected.results.num_rows > 0
+    assert spark.read.parquet(str(tmp_path / "rejected")).count() == 0
+
+
+def test_groups_without_the_join_key_go_on_in_a_batch_query(spark: SparkSession, folder: Path) -> None:
+    def joined(stream: Callable[[str], Any]) -> Any:
+        with pytest.warns(pt.LateGroupsWarning):
+            counts = pt.join(*(declared(name, stream(name)) for name in "AB")).group_by("b").agg(n=pt.count())
+        third = pt.stream(stream("C"), name="C", key="c", time="ts")
+        with pytest.warns(pt.UnboundedStateWarning):
+            return pt.join(pt.stream(counts, name="G", key="b"), third)
+
+    found = joined(lambda name: spark.read.parquet(str(folder / name))).results.toArrow()
+    expected = joined(TABLES.__getitem__).results
+    assert rows_of(found) == rows_of(expected)
+    assert expected.num_rows > 0
