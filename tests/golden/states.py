@@ -22,7 +22,7 @@ from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
-from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 from punctuated.testing.strategies import COLUMNS
 
 N_BATCHES, N_SAVED = 6, 3
@@ -45,6 +45,10 @@ JOINS: dict[str, tuple[JoinSpec, pa.DataType]] = {
         INTEGERS,
     ),
     "lazy purge": (JoinSpec((LEFT_STREAM, RIGHT_STREAM), JoinType.ANTI, purge_threshold=5), INTEGERS),
+    "windows of their own": (
+        JoinSpec((replace(LEFT_STREAM, window=UntilWindow("v")), RIGHT_STREAM), JoinType.LEFT),
+        INTEGERS,
+    ),
     "structures": (JoinSpec(PLAIN, algorithm=pair("HT")), TEXTS),
 }
 
@@ -64,7 +68,9 @@ def batches(name: str, number: int) -> list[StreamBatch]:
         keys = [(number * 3 + i * (side + 2)) % 11 for i in range(12)]
         is_text = schema.field("k").type == TEXTS
         times = [number * 12 + i for i in range(12)]
-        columns = [[f"{key:02}" for key in keys] if is_text else keys, times, keys, [key % 5 == 0 for key in keys]]
+        ends = isinstance(stream.window, UntilWindow)
+        third = [number * 12 + 3 * key for key in keys] if ends else keys
+        columns = [[f"{key:02}" for key in keys] if is_text else keys, times, third, [key % 5 == 0 for key in keys]]
         low, high = ("00", "02") if is_text else (0, 2)
         told = (
             Punctuation(number * 12 + 20, (Range(low, high), WILDCARD, WILDCARD, WILDCARD)),

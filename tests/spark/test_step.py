@@ -25,6 +25,7 @@ from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.in_band import InBand
 from punctuated.join.output.rejected import REJECTED_SCHEMA, RenderedRows
 from punctuated.join.output.views import View
+from punctuated.kernels.layout import NEVER
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.counters import per_stream, rejected_as
@@ -537,7 +538,7 @@ def test_open_groups_apart_from_the_key_know_their_grouping() -> None:
         if saved is not None:
             tester.updateValueState("groups", 0, saved)
         tester.handle.setGroupingKey(0)
-        frame = pd.DataFrame({"ended": [ended], "data": [data]})
+        frame = pd.DataFrame({"ended": [ended], "reached": [NEVER], "data": [data]})
         step: GroupStep = tester.processor  # type: ignore[assignment]
         frames = list(step.handleInputRows((0,), iter([frame]), TimerValues(-1, -1)))
         return [row for each in frames for row in each.to_dict("records")], tester.peekValueState("groups", 0)

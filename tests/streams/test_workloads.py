@@ -40,4 +40,13 @@ def test_streams_of_a_pair_and_of_other_seeds_differ() -> None:
 
 
 def test_exported_names() -> None:
-    assert punctuated.streams.__all__ == ["auction_sample", "auctions", "generate", "w1", "w2", "w3"]
+    assert punctuated.streams.__all__ == [
+        "Nexmark",
+        "auction_sample",
+        "auctions",
+        "generate",
+        "nexmark",
+        "w1",
+        "w2",
+        "w3",
+    ]

@@ -141,7 +141,7 @@ def _check_predicate(where: Expression | None, spec: JoinSpec, streams: Sequence
             raise PredicateError(f"{ours.name} has no column {column.name!r}; it has: {', '.join(ours.columns)}")
     # With a row, if only of nulls: without any, Arrow does not even look at some types.
     left, right = (_null_row(stream.schema) for stream in streams)
-    WherePredicate(where)(left, right)
+    WherePredicate(where).check(left, right)
 
 
 def _null_row(schema: pa.Schema) -> pa.Table:

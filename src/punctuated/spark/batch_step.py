@@ -33,7 +33,7 @@ def group_batch_step(query: Query) -> Step:
     """The same for groups behind a join."""
 
     def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
-        is_first = bucket_ids().index(key[0].as_py()) == 0
+        is_first = key[0].as_py() == bucket_ids()[0]
         return _complete(group_tables(query.join, query.join.groups(), gather([packed]), is_first), query.join.schema)
 
     return step

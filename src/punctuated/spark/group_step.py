@@ -28,7 +28,8 @@ from punctuated.spark.emit import as_frames
 from punctuated.spark.query import Query
 
 PACKED_DDL = "bucket INT, ended BOOLEAN, reached BIGINT, data BINARY"
-_PACKED = pa.schema([("bucket", pa.int32()), ("ended", pa.bool_()), ("reached", pa.int64()), ("data", pa.binary())])
+_TOLD = pa.schema([("ended", pa.bool_()), ("reached", pa.int64()), ("data", pa.binary())])
+_PACKED = pa.schema([("bucket", pa.int32()), *_TOLD])
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,8 @@ class GroupStep(StatefulProcessor):
         if saved is not None:
             fingerprint.check(json.loads(saved[0]), definition)
             groups.load(bytes(saved[1]))
-        batch = gather([pa.Table.from_pandas(frame, _PACKED) for frame in frames])
-        for table in group_tables(self._query.join, groups, batch, is_first=bucket_ids().index(int(key[0])) == 0):
+        batch = gather([pa.Table.from_pandas(frame[_TOLD.names], _TOLD) for frame in frames])
+        for table in group_tables(self._query.join, groups, batch, is_first=int(key[0]) == bucket_ids()[0]):
             yield from as_frames(table, self._query.join.schema)
         if batch.ended:
             self._saved.clear()

@@ -267,7 +267,7 @@ def test_a_final_group_comes_out_with_its_punctuation_and_leaves_nothing() -> No
     whole = expected.process(last)
     last.ended = False
     for key, left in ((1, {0, 2}), (0, {2}), (2, set())):
-        last.punctuations = [pa.table({"k": [key]})]
+        last.punctuations = [pa.table({"k": [key], "ts": [0]})]
         found = groups.process(last)
         assert_same({(key,): by_group(whole, ["k"])[key,]}, by_group(found, ["k"]))
         last = BatchResult()

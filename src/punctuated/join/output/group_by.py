@@ -20,7 +20,7 @@ from punctuated.join.output.final_moments import FinalMoments
 from punctuated.join.output.group_numbers import number_groups
 from punctuated.join.output.grouping import check_grouping
 from punctuated.join.shedding.estimates import GroupEstimates
-from punctuated.kernels.layout import FOREVER
+from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.aggregate import Aggregate
 
 _GROUPS, _MOMENTS = "groups", "moments"
@@ -125,26 +125,26 @@ class GroupBy:
 
         FOREVER for those that are open still.
         """
-        ended_at = np.full(len(self._groups), batch.horizon if batch.ended else FOREVER)
-        if not self._finishes or not ended_at.size:
-            return ended_at
-        columns = [self._groups[name] for name in self._key]
-        if batch.punctuations:
-            codec = key_codec([column.type for column in columns])
-            n = len(self._key)
-            told = [(*codec.encode(table.columns[:n]), np.asarray(table.column(n))) for table in batch.punctuations]
-            ended, single, ts = (np.concatenate(each) for each in zip(*told, strict=True))
-            codes, valid = codec.encode(columns)
-            ended, ts = ended[single], ts[single]
-            order = np.argsort(ended)
-            place = np.searchsorted(ended, codes, sorter=order)
-            named = valid & (place < ended.size)
-            at = order[place[named]]
-            named[named] = ended[at] == codes[named]
-            ended_at[named] = ts[order[place[named]]]
-        for each in batch.ranges:
-            ended_at[match_columns(each.patterns, columns)] = each.ts
-        return ended_at
+        told = np.full(len(self._groups), NEVER)
+        if self._finishes and told.size:
+            columns = [self._groups[name] for name in self._key]
+            if batch.punctuations:
+                told = self._named_at(batch.punctuations, columns)
+            for each in batch.ranges:
+                hit = match_columns(each.patterns, columns)
+                told[hit] = np.maximum(told[hit], each.ts)
+        return np.where(told != NEVER, told, batch.horizon if batch.ended else FOREVER)
+
+    def _named_at(self, punctuations: Sequence[pa.Table], columns: Sequence[pa.ChunkedArray]) -> Ints:
+        """When each open group's value was ended by its name, NEVER if it was not."""
+        n, codec = len(self._key), key_codec([column.type for column in columns])
+        said = [(*codec.encode(table.columns[:n]), np.asarray(table.column(n))) for table in punctuations]
+        ended, single, ts = (np.concatenate(each) for each in zip(*said, strict=True))
+        codes, valid = codec.encode(columns)
+        ended, ts = np.append(ended[single], 0), np.append(ts[single], NEVER)
+        order = np.argsort(ended[:-1])
+        place = np.append(order, ended.size - 1)[np.searchsorted(ended[:-1], codes, sorter=order)]
+        return np.where(valid & (ended[place] == codes), ts[place], NEVER)
 
     def _finish(self, final: Mask) -> pa.Table:
         groups = self._groups.filter(pa.array(final))

@@ -45,6 +45,5 @@ class Rejections:
         return Content({_COUNTS: to_json(self._counts)})
 
     def load(self, saved: Loaded) -> None:
-        """Go on from `save`; a state of a former version may not have counted them."""
-        if _COUNTS in saved.plain:
-            self._counts |= from_json(saved.plain[_COUNTS])
+        """Go on from `save`."""
+        self._counts = from_json(saved.plain[_COUNTS])

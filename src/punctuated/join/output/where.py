@@ -44,6 +44,10 @@ class WherePredicate:
         """One truth value per pair; the tables are the two halves of the pairs."""
         return np.concatenate(by_halves(left, right, self._truth, np.zeros(1, np.bool_)))
 
+    def check(self, left: pa.Table, right: pa.Table) -> None:
+        """Raise if it cannot be evaluated for tables like these."""
+        self._truth(left, right)
+
     def _truth(self, left: pa.Table, right: pa.Table) -> npt.NDArray[np.bool_]:
         truth = evaluate(self._expression, left, right)
         if not pa.types.is_boolean(truth.type):
@@ -54,10 +58,7 @@ class WherePredicate:
 
 
 def by_halves(left: pa.Table, right: pa.Table, compute: Callable[[pa.Table, pa.Table], T], otherwise: T) -> list[T]:
-    """What is computed of all pairs; if that fails, of ever smaller parts, and `otherwise` of a pair that fails alone.
-
-    No pairs are those of a predicate that is being checked: then failing means that it is wrong.
-    """
+    """What is computed of all pairs; if it fails, of ever smaller parts, and `otherwise` of a pair that fails alone."""
     try:
         return [compute(left, right)]
     except PredicateError:

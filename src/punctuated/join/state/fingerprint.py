@@ -12,7 +12,7 @@ from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 
-FORMAT = 4
+FORMAT = 5
 Parts = dict[str, str | list[str]]
 
 
