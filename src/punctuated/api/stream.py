@@ -9,7 +9,7 @@ import pyarrow as pa
 from punctuated.api.any_table import as_table
 from punctuated.bind.declared import DeclaredStream, check_endings, declare, declare_output
 from punctuated.bind.options import StreamOptions
-from punctuated.bind.origins import Origin, origin_of
+from punctuated.bind.origins import FrameOrigin, TableOrigin, origin_of
 from punctuated.bind.sources import Announced, Source
 from punctuated.errors import ColumnError, StreamError
 from punctuated.join.intake.reading import Reader, announce
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from punctuated.api.any_table import AnyTable
     from punctuated.api.table_join import Join
-    from punctuated.spark.grouped import SparkGroups
     from punctuated.spark.joined import SparkJoin
 
 
@@ -63,7 +62,7 @@ class TableStream(Stream):
 class ChainedTables(TableStream):
     """A stream over the results of a join of tables, or groups of them."""
 
-    origin: Origin = field(repr=False)
+    origin: TableOrigin = field(repr=False)
 
     def read(self, reader: Reader) -> Iterator[StreamBatch]:
         """What the join brings, batch by batch."""
@@ -75,7 +74,7 @@ class SparkStream(Stream):
     """A stream over a Spark DataFrame, or over the results of a join of some, or groups of them."""
 
     frame: "DataFrame" = field(repr=False)
-    origin: "SparkJoin | SparkGroups | None" = field(default=None, repr=False)
+    origin: FrameOrigin | None = field(default=None, repr=False)
 
 
 @overload
@@ -166,7 +165,7 @@ def is_frame(data: Any) -> bool:
 
 def is_join(data: Any) -> bool:
     """Whether this is what `pt.join` gives; asked of the type, for a Connect DataFrame takes any name for a column."""
-    return hasattr(type(data), "chain_source")
+    return hasattr(type(data), "own_key")
 
 
 def as_tables(data: Any) -> tuple[pa.Table, ...]:
@@ -223,7 +222,7 @@ def _announced(source: Announced, reader: Reader) -> Iterator[EndedKeys]:
 
 
 def _chained(
-    origin: Origin,
+    origin: TableOrigin | FrameOrigin,
     key: str | Sequence[str] | None,
     name: str | None,
     window: Window | Duration,
@@ -242,8 +241,8 @@ def _chained(
         window=window,
         on_violation=on_violation,
     )
-    frame = origin.chain_source()
-    if frame is None:
+    if isinstance(origin, TableOrigin):
         return ChainedTables(declared, (), origin)
+    frame = origin.chain_source()
     _refuse_collated(declared.spec.name, frame, declared.spec.key)
-    return SparkStream(declared, frame, origin)  # type: ignore[arg-type]  # only one of DataFrames has a frame
+    return SparkStream(declared, frame, origin)

@@ -120,9 +120,6 @@ class Join:
         """Those of its streams."""
         return "".join(stream.name for stream in self.spec.streams)
 
-    def chain_source(self) -> None:
-        """Nothing but this object is needed to go on with its results."""
-
     def chain_batches(self) -> Iterator[pa.Table]:
         """All that the join says to another join, batch by batch; what it has rejected is read here."""
         self._warn_of_rejected()
@@ -235,9 +232,6 @@ class TableGroups:
     def shown_name(self) -> str:
         """Those of the join's streams."""
         return self.joined.shown_name
-
-    def chain_source(self) -> None:
-        """Nothing but this object is needed to go on with the groups."""
 
     def chain_batches(self) -> Iterator[pa.Table]:
         """The groups as results, each at its moment, and what the join says of their keys."""

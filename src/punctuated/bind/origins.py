@@ -6,11 +6,11 @@ over, is found again by the very object; whatever is made of it by others is pla
 
 import weakref
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
-_ORIGINS: dict[int, "Origin"] = {}
+_ORIGINS: dict[int, "TableOrigin | FrameOrigin"] = {}
 
 
 class Origin(Protocol):
@@ -32,20 +32,32 @@ class Origin(Protocol):
     def shown_name(self) -> str:
         """What the stream is called, if it has no other name."""
 
-    def chain_source(self) -> Any:
-        """All that it says to another join, as a DataFrame; None where tables come batch by batch."""
+
+@runtime_checkable
+class TableOrigin(Origin, Protocol):
+    """One of tables."""
 
     def chain_batches(self) -> Iterator[pa.Table]:
-        """The same as tables."""
+        """All that it says to another join, batch by batch."""
 
 
-def remember_origin(data: Any, origin: Origin) -> None:
+class FrameOrigin(Origin, Protocol):
+    """One of DataFrames."""
+
+    def chain_source(self) -> Any:
+        """All that it says to another join, as a DataFrame."""
+
+    def with_end(self, now: bool) -> "FrameOrigin":
+        """The same where all streams end, in this run or in a later one."""
+
+
+def remember_origin(data: Any, origin: TableOrigin | FrameOrigin) -> None:
     """Where this very object comes from, as long as it lives."""
     place = id(data)
     _ORIGINS[place] = origin
     weakref.finalize(data, _ORIGINS.pop, place, None)
 
 
-def origin_of(data: Any) -> Origin | None:
+def origin_of(data: Any) -> TableOrigin | FrameOrigin | None:
     """Where it comes from, if a join gave it out."""
     return _ORIGINS.get(id(data))

@@ -1,6 +1,5 @@
 """Groups of a join over DataFrames: in the join's own step if they contain its key, else in one behind it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,7 +77,3 @@ class SparkGroups:
     def chain_source(self) -> DataFrame:
         """The groups as results, each at its moment, and what the join says of their keys."""
         return self.joined.grouped(self.grouping, View.CHAIN)
-
-    def chain_batches(self) -> Iterator[pa.Table]:
-        """There are none but those of the DataFrame."""
-        return iter(())

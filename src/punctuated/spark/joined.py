@@ -1,6 +1,6 @@
 """A join over Spark DataFrames: pack, exchange, step."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -11,6 +11,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.origins import FrameOrigin
 from punctuated.errors import PredicateError, StreamError
 from punctuated.join.output.grouping import Grouping, grouping_columns
 from punctuated.join.output.views import View
@@ -23,7 +24,7 @@ from punctuated.spark.collations import refuse_collations
 from punctuated.spark.ending import packed_end
 from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
 from punctuated.spark.group_step import GroupStep, PackGroups
-from punctuated.spark.grouped import SparkGrouping, SparkGroups
+from punctuated.spark.grouped import SparkGrouping
 from punctuated.spark.metrics.listener import tell_rejected_rows
 from punctuated.spark.names import map_in_arrow
 from punctuated.spark.nested import metrics_column, step_schema, unpacked
@@ -45,7 +46,7 @@ class Frames:
 
     frame: DataFrame
     endings: tuple[tuple[DataFrame, tuple[str, ...], str], ...] = ()
-    origin: "SparkJoin | SparkGroups | None" = None
+    origin: FrameOrigin | None = None
 
     def with_end(self, now: bool) -> "Frames":
         """The same, where the streams behind it end."""
@@ -157,10 +158,6 @@ class SparkJoin:
     def shown_name(self) -> str:
         """Those of its streams."""
         return "".join(stream.name for stream in self.spec.streams)
-
-    def chain_batches(self) -> Iterator[pa.Table]:
-        """There are none but those of the DataFrame."""
-        return iter(())
 
     def chain_source(self) -> DataFrame:
         """All that the join says, for another join."""
