@@ -26,14 +26,25 @@ settings.register_profile("ten", random, max_examples=1_000)
 settings.register_profile("thorough", random, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-SPARK = SETTINGS | {
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.streaming.numRecentProgressUpdates": "100",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+# Tests are short: what the first compiler makes is fast enough, and files need no child processes to be renamed.
+_SHORT_LIVED = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
-    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
 }
+SPARK = (
+    SETTINGS
+    | _SHORT_LIVED
+    | {
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.streaming.numRecentProgressUpdates": "100",
+        "spark.sql.streaming.stateStore.providerClass": (
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+        ),
+        "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    }
+)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -102,7 +102,7 @@ def final_counts(stream: Callable[[str], pt.Stream]) -> Any:
 def test_groups_go_on_as_a_stream(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     def streaming(name: str) -> pt.Stream:
         schema = f"k BIGINT, ts BIGINT, {name.lower()} BIGINT, last_{name} BOOLEAN"
-        files = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder / name))
+        files = spark.readStream.schema(schema).option("maxFilesPerTrigger", 2).parquet(str(folder / name))
         return declared(name, files)
 
     final_counts(streaming).write_to(
