@@ -93,6 +93,13 @@ def test_the_state_holds_what_can_still_be_met() -> None:
     assert held[3:-1] == [2] * len(held[3:-1])
 
 
+def test_an_end_before_all_times_is_before_the_first_of_them() -> None:
+    first = -(2**60)
+    opened = auctions((1, first, -(2**63)), (2, first, first))
+
+    assert prices(join(opened, bids((1, first, 1), (2, first, 2)))) == [2]
+
+
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_times_of_any_unit(unit: str) -> None:
     per_second = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[unit]

@@ -28,7 +28,7 @@ def window_ends(stream: StreamSpec, rows: pa.Table, ts: Ints) -> Ints:
 
 
 def _microseconds(column: pa.Array) -> Ints:
-    """An end beyond all times is as good as the last of them, so nothing overflows."""
+    """An end after all times is as good as the last of them, one before as good as the moment before: no overflow."""
     known = pc.fill_null(column, pa.scalar(0, column.type))
     if column.type == pa.uint64():
         known = pc.min_element_wise(known, pa.scalar(LARGEST_TIME, pa.uint64()))
@@ -37,4 +37,5 @@ def _microseconds(column: pa.Array) -> Ints:
     if per_second > 1_000_000:
         return numbers // (per_second // 1_000_000)
     factor = 1_000_000 // per_second
-    return np.clip(numbers, -LARGEST_TIME // factor, LARGEST_TIME // factor) * factor
+    limit = LARGEST_TIME // factor
+    return np.clip(numbers, -limit - 1, limit) * factor
