@@ -26,25 +26,20 @@ settings.register_profile("ten", random, max_examples=1_000)
 settings.register_profile("thorough", random, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-# Tests are short: what the first compiler makes is fast enough, and files need no child processes to be renamed.
-_SHORT_LIVED = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.streaming.checkpointFileManagerClass": (
+# Tests are short: what the JVM's first compiler makes is fast enough, in their children, too.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+SPARK = SETTINGS | {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.streaming.numRecentProgressUpdates": "100",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    "spark.sql.streaming.checkpointFileManagerClass": (  # renames files without child processes
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
 }
-SPARK = (
-    SETTINGS
-    | _SHORT_LIVED
-    | {
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.streaming.numRecentProgressUpdates": "100",
-        "spark.sql.streaming.stateStore.providerClass": (
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-        ),
-        "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
-    }
-)
 
 
 @pytest.hookimpl(tryfirst=True)
