@@ -165,7 +165,7 @@ def is_frame(data: Any) -> bool:
 
 def is_join(data: Any) -> bool:
     """Whether this is what `pt.join` gives; asked of the type, for a Connect DataFrame takes any name for a column."""
-    return hasattr(type(data), "own_key")
+    return hasattr(type(data), "chain_batches") or hasattr(type(data), "chain_source")
 
 
 def as_tables(data: Any) -> tuple[pa.Table, ...]:
@@ -232,12 +232,13 @@ def _chained(
     """The results of a join, or groups of them, as a stream."""
     if refused:
         raise StreamError(f"a join's output brings its own times and punctuations: leave out {', '.join(refused)}")
+    bound = origin.bound
     declared = declare_output(
-        origin.schema,
-        origin.time_type,
-        origin.own_key,
+        bound.views.results,
+        bound.time_type,
+        bound.views.key,
         key=key,
-        name=name or origin.shown_name,
+        name=name or "".join(stream.name for stream in bound.spec.streams),
         window=window,
         on_violation=on_violation,
     )

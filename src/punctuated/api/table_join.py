@@ -110,16 +110,6 @@ class Join:
         """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
         return TableGrouping(self, grouping_columns(columns))
 
-    @property
-    def own_key(self) -> tuple[str, ...]:
-        """The key of the join, in which its results are over."""
-        return self.spec.left.key
-
-    @property
-    def shown_name(self) -> str:
-        """Those of its streams."""
-        return "".join(stream.name for stream in self.spec.streams)
-
     def chain_batches(self) -> Iterator[pa.Table]:
         """All that the join says to another join, batch by batch; what it has rejected is read here."""
         self._warn_of_rejected()
@@ -212,26 +202,6 @@ class TableGroups:
 
     joined: Join
     bound: BoundJoin  # as a chain of its groups
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of the groups."""
-        return self.bound.views.results
-
-    @property
-    def time_type(self) -> pa.DataType:
-        """The type of the moments at which groups become final."""
-        return self.bound.time_type
-
-    @property
-    def own_key(self) -> tuple[str, ...]:
-        """The join's key, if groups contain it."""
-        return self.bound.views.key
-
-    @property
-    def shown_name(self) -> str:
-        """Those of the join's streams."""
-        return self.joined.shown_name
 
     def chain_batches(self) -> Iterator[pa.Table]:
         """The groups as results, each at its moment, and what the join says of their keys."""

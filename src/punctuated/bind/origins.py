@@ -10,6 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
+from punctuated.bind.bound_join import BoundJoin
+
 _ORIGINS: dict[int, "TableOrigin | FrameOrigin"] = {}
 
 
@@ -17,20 +19,8 @@ class Origin(Protocol):
     """What can go on as a stream: the results of a join, or groups of them."""
 
     @property
-    def schema(self) -> pa.Schema:
-        """The columns."""
-
-    @property
-    def time_type(self) -> pa.DataType:
-        """The type of the times."""
-
-    @property
-    def own_key(self) -> tuple[str, ...]:
-        """The columns in which it says that values are over; nothing if it does not."""
-
-    @property
-    def shown_name(self) -> str:
-        """What the stream is called, if it has no other name."""
+    def bound(self) -> BoundJoin:
+        """The join; its views tell the columns, and the key in which it says that values are over."""
 
 
 @runtime_checkable

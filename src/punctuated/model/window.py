@@ -34,7 +34,6 @@ _UNITS_US = {
 }
 # Read term by term from where the last one ended: no text takes longer than its length, and no number is too long.
 _TERM = re.compile(r"([-+]?[0-9]{1,20}(?:\.[0-9]{1,20})?)\s*+([a-zµ]++)[\s,]*+")
-_LARGEST_US = 2**60  # leaves room to add a window to any timestamp without overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +99,8 @@ def parse_duration(duration: Duration) -> int:
         us = _parse_text(duration)
     else:
         raise WindowError(f"{duration!r} is not a duration; write one such as '12 hours'")
-    if abs(us) > _LARGEST_US:
-        raise WindowError(f"{duration!r} is longer than {_LARGEST_US} µs; leave the window out to make it unbounded")
+    if abs(us) > LARGEST:
+        raise WindowError(f"{duration!r} is longer than {LARGEST} µs; leave the window out to make it unbounded")
     return us
 
 

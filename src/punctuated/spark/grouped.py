@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.origins import remember_origin
 from punctuated.errors import AggregateError
-from punctuated.join.output.grouping import Grouping
+from punctuated.join.output.grouping import Grouping, contains_key
 from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
 from punctuated.spark.collations import refuse_collations
@@ -27,8 +27,7 @@ class SparkGrouping:
         """The groups with these aggregates; each comes out once, when it is final."""
         join = self._joined.query.join
         key = join.spec.left.key
-        has_key = bool(key) and set(key) <= set(self._by)
-        if join.spec.shed is not None and not has_key:
+        if join.spec.shed is not None and not contains_key(self._by, key):
             raise AggregateError(
                 f"groups by {', '.join(self._by)} cannot be estimated on Spark, since they are made apart from the "
                 f"join that sheds; group by its key ({', '.join(key) or 'it has none'}), or leave out shed="
@@ -51,24 +50,9 @@ class SparkGroups:
     grouping: Grouping
 
     @property
-    def schema(self) -> pa.Schema:
-        """The columns of the groups."""
-        return self.joined.query.join.seen_as(View.GROUPS, self.grouping).schema
-
-    @property
-    def time_type(self) -> pa.DataType:
-        """The type of the moments at which groups become final."""
-        return self.joined.time_type
-
-    @property
-    def own_key(self) -> tuple[str, ...]:
-        """The join's key, if groups contain it."""
-        return self.grouping.ended_by(self.joined.spec.left.key)
-
-    @property
-    def shown_name(self) -> str:
-        """Those of the join's streams."""
-        return self.joined.shown_name
+    def bound(self) -> BoundJoin:
+        """The join as a chain of its groups."""
+        return self.joined.bound.seen_as(View.CHAIN, self.grouping)
 
     def with_end(self, now: bool) -> "SparkGroups":
         """Groups of the join with the end of its streams; see `SparkJoin.with_end`."""

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructField, StructType
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.origins import FrameOrigin
 from punctuated.errors import PredicateError, StreamError
-from punctuated.join.output.grouping import Grouping, grouping_columns
+from punctuated.join.output.grouping import Grouping, contains_key, grouping_columns
 from punctuated.join.output.views import View
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
@@ -150,14 +150,9 @@ class SparkJoin:
         return self.query.join.spec
 
     @property
-    def own_key(self) -> tuple[str, ...]:
-        """The key of the join, in which its results are over."""
-        return self.spec.left.key
-
-    @property
-    def shown_name(self) -> str:
-        """Those of its streams."""
-        return "".join(stream.name for stream in self.spec.streams)
+    def bound(self) -> BoundJoin:
+        """The join itself."""
+        return self.query.join
 
     def chain_source(self) -> DataFrame:
         """All that the join says, for another join."""
@@ -167,8 +162,8 @@ class SparkJoin:
 
     def grouped(self, grouping: Grouping, view: View) -> DataFrame:
         """Groups, in the step of the join if they contain its key; `chain` is what they say to another join."""
-        key = self.spec.left.key
-        return self._view(view, grouping) if key and grouping.ended_by(key) else self._grouped_apart(grouping, view)
+        in_step = contains_key(grouping.by, self.spec.left.key)
+        return self._view(view, grouping) if in_step else self._grouped_apart(grouping, view)
 
     def _grouped_apart(self, grouping: Grouping, view: View) -> DataFrame:
         """Groups in a step of their own behind the join."""

@@ -18,7 +18,7 @@ from punctuated.join.output.aggregates.strategies import Aggregates
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.final_moments import FinalMoments
 from punctuated.join.output.group_numbers import number_groups
-from punctuated.join.output.grouping import check_grouping
+from punctuated.join.output.grouping import check_grouping, contains_key
 from punctuated.join.shedding.estimates import GroupEstimates
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.aggregate import Aggregate
@@ -48,7 +48,7 @@ class GroupBy:
         """
         check_grouping(schema, by, aggregates, sheds=sheds)
         self._key = list(key)
-        self._finishes = set(key) <= set(by)
+        self._finishes = contains_key(by, key)
         self._ordered = any(each.is_ordered for each in aggregates.values())
         self._groups = pa.schema([schema.field(name) for name in by]).empty_table()
         self._estimates = GroupEstimates(aggregates, by) if sheds else None

@@ -20,7 +20,7 @@ class Grouping:
 
     def ended_by(self, key: tuple[str, ...]) -> tuple[str, ...]:
         """The join key by which groups are ended one by one; nothing if they do not contain it."""
-        return key if set(key) <= set(self.by) else ()
+        return key if contains_key(self.by, key) else ()
 
     @property
     def is_ordered(self) -> bool:
@@ -36,6 +36,11 @@ def grouping_columns(given: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
     """
     wanted = given[0] if len(given) == 1 else given
     return column_names(wanted, "group_by", AggregateError)
+
+
+def contains_key(by: Sequence[str], key: Sequence[str]) -> bool:
+    """Whether these columns contain the join key, if there is one, so that its end ends groups."""
+    return bool(key) and set(key) <= set(by)
 
 
 def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False) -> str:

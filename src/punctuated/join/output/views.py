@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.output.batch_result import BatchResult
+from punctuated.join.output.grouping import contains_key
 from punctuated.join.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
 from punctuated.join.output.latest_results import LatestResults
 from punctuated.join.output.rejected import REJECTED_SCHEMA
@@ -162,8 +163,7 @@ def late_groups(spec: JoinSpec, by: Sequence[str]) -> str | None:
     """Why groups are final only at the end of the streams, and what to do about it; None if they are not."""
     key = spec.left.key
     punctuated = any(stream.punctuated for stream in spec.streams)
-    keyed = bool(key) and set(key) <= set(by)
-    if keyed and punctuated and spec.algorithm.propagation is not Propagation.NONE:
+    if contains_key(by, key) and punctuated and spec.algorithm.propagation is not Propagation.NONE:
         return None
     message = f"groups by {', '.join(by)} are final only when both streams have ended"
     remedy = f": group by the join key ({', '.join(key)}) of punctuated streams to get them earlier" if key else ""
