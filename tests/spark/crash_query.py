@@ -1,7 +1,8 @@
 """An auction query that may be killed at any moment: `python crash_query.py FOLDER` begins, or goes on where it was.
 
-It reads FOLDER/auctions and FOLDER/bids, a file per micro-batch, and writes results and final groups to FOLDER/results
-and FOLDER/groups; their checkpoints are FOLDER/checkpoint/results and …/groups. It ends when all files are read.
+It reads FOLDER/auctions and FOLDER/bids, a file per micro-batch, and writes by Spark's file sink results and final
+groups to FOLDER/results and FOLDER/groups, and by `write_to` results and punctuations to FOLDER/written/…; the three
+checkpoints are FOLDER/checkpoint/results, …/groups and …/written. It ends when all files are read.
 """
 
 import os
@@ -19,6 +20,7 @@ AUCTIONS = "item_id BIGINT, seller_id STRING, open_price DOUBLE, opened_at TIMES
 BIDS = "item_id BIGINT, bidder_id STRING, bid_price DOUBLE, bid_at TIMESTAMP, closed BOOLEAN"
 AGGREGATES = {"n": pt.count(), "highest": pt.max("bid_price"), "first": pt.first("bidder_id")}
 BUCKETS = 4
+QUERIES = "results", "groups", "written"
 SETTINGS = local_spark.SETTINGS | {"spark.driver.memory": "1g"}
 
 
@@ -45,6 +47,16 @@ def start(frame: DataFrame, folder: Path, name: str) -> StreamingQuery:
     return writer.trigger(availableNow=True).start(str(folder / name))
 
 
+def start_write_to(joined: Any, folder: Path) -> StreamingQuery:
+    """A query into two sinks of its own."""
+    results, punctuations = (str(folder / "written" / part) for part in ("results", "punctuations"))
+    checkpoint, trigger = str(folder / "checkpoint" / "written"), {"availableNow": True}
+    query: StreamingQuery = joined.write_to(
+        results=results, punctuations=punctuations, checkpoint=checkpoint, trigger=trigger
+    )
+    return query
+
+
 def main(folder: Path) -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2,4]").appName("crash-query")  # a task may fail three times
@@ -56,6 +68,7 @@ def main(folder: Path) -> None:
     queries = [
         start(joined.results, folder, "results"),
         start(joined.group_by("item_id").agg(**AGGREGATES), folder, "groups"),
+        start_write_to(joined, folder),
     ]
     for query in queries:
         query.awaitTermination()

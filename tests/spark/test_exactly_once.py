@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -19,6 +20,7 @@ from pyspark.sql import SparkSession
 import punctuated as pt
 from patience import LONGEST_S
 from punctuated.experiments.file_stream import write_files
+from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT, Side
@@ -53,8 +55,8 @@ class Program:
 
     @property
     def commits(self) -> int:
-        """Micro-batches of both queries that are over."""
-        return sum(commits(self._folder / "checkpoint" / name) for name in ("results", "groups"))
+        """Micro-batches of all queries that are over."""
+        return sum(commits(self._folder / "checkpoint" / name) for name in crash_query.QUERIES)
 
     def kill(self) -> None:
         """Kill the program and its JVM; the Python workers see that it is gone."""
@@ -98,7 +100,7 @@ def run_disturbed(folder: Path, random: Random) -> Counter[str]:
 def _disturb(program: Program, victims: list[str], happened: Counter[str], random: Random) -> None:
     """Kill at random moments until the program ends by itself, or is killed."""
     n_killed = happened["program"] + happened["worker"]
-    left = 2 * N_BATCHES - program.commits
+    left = len(crash_query.QUERIES) * N_BATCHES - program.commits
     at = program.commits + random.randint(1, max(1, left // (KILLS - n_killed + 1)))
     while program.result is None:
         if n_killed < KILLS and program.commits >= at:
@@ -142,38 +144,49 @@ def folder(batches: Batches, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def query_of(spark: SparkSession, folder: Path, name: str) -> Query:
     """The query as the program has built it."""
     query: Query = crash_query.join_files(spark, folder).query
-    if name == "results":
+    if name != "groups":
         return query
     return query.seen_as(View.GROUPS, Grouping(("item_id",), crash_query.AGGREGATES))
 
 
-def on_one_driver(query: Query, batches: Batches) -> list[pa.Table]:
-    """The final groups, from a join in one piece and without Spark."""
-    driver, groups = query.new_driver(0), query.join.groups()
-    read = [[query.join.inputs[side].read(batch[side]) for side in Side] for batch in batches]
-    return [groups.process(driver.process(*both)) for both in read]
+def on_one_driver(query: Query, batches: Batches) -> Iterator[BatchResult]:
+    """What comes out of a join in one piece and without Spark."""
+    driver = query.new_driver(0)
+    for batch in batches:
+        yield driver.process(*(query.join.inputs[side].read(batch[side]) for side in Side))
 
 
 def counted(table: pa.Table) -> Counter[str]:
     return Counter(map(repr, table.to_pylist()))
 
 
-def test_every_result_comes_out_once(spark: SparkSession, folder: Path, batches: Batches) -> None:
+@pytest.mark.parametrize("sink", ["results", "written/results"])
+def test_every_result_comes_out_once(spark: SparkSession, folder: Path, batches: Batches, sink: str) -> None:
     auctions, bids = ([batch[side] for batch in batches] for side in Side)
     wanted: pa.Table = pt.join(*crash_query.auction_streams(auctions, bids)).results
-    results = spark.read.parquet(str(folder / "results")).toArrow()
+    results = spark.read.parquet(str(folder / sink)).toArrow().select(wanted.column_names)
     assert len(results) == len(wanted) > 1000
     assert counted(results.cast(wanted.schema)) == counted(wanted)
 
 
+def test_every_punctuation_comes_out_once(spark: SparkSession, folder: Path, batches: Batches) -> None:
+    outputs = on_one_driver(query_of(spark, folder, "written"), batches)
+    wanted = [key for output in outputs for table in output.punctuations for key in table["item_id"].to_pylist()]
+    punctuations = spark.read.parquet(str(folder / "written" / "punctuations")).toArrow()
+    assert len(wanted) > 50
+    assert sorted(punctuations["item_id"].to_pylist()) == sorted(wanted)
+
+
 def test_every_final_group_comes_out_once(spark: SparkSession, folder: Path, batches: Batches) -> None:
-    wanted = pa.concat_tables(on_one_driver(query_of(spark, folder, "groups"), batches))
+    query = query_of(spark, folder, "groups")
+    grouped = query.join.groups()
+    wanted = pa.concat_tables([grouped.process(output) for output in on_one_driver(query, batches)])
     groups = spark.read.parquet(str(folder / "groups")).toArrow()
     assert len(set(groups["item_id"].to_pylist())) == len(groups) == len(wanted) > 50
     assert counted(groups.cast(wanted.schema)) == counted(wanted)
 
 
-@pytest.mark.parametrize("name", ["results", "groups"])
+@pytest.mark.parametrize("name", crash_query.QUERIES)
 def test_the_state_is_that_of_an_undisturbed_run(
     spark: SparkSession, folder: Path, batches: Batches, name: str
 ) -> None:

@@ -23,6 +23,7 @@ from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing import reference
 from punctuated.testing.reference import BatchOutput, OutputPunctuation, Reference, Rejected, Unmatched, groups
+from punctuated.testing.reference_patterns import matches_all
 from punctuated.testing.strategies import COLUMNS, Case, HonestCase, cases, honest_cases
 
 
@@ -759,7 +760,20 @@ def test_forgetting_punctuations_does_not_change_honest_results(case: HonestCase
 @MORE
 @given(honest_cases(disorder=False, prompt=True), cuts(), cuts())
 def test_honest_punctuations_in_order_do_not_depend_on_cuts(case: HonestCase, one: list[int], two: list[int]) -> None:
-    assert gather(run(case, one), punctuations) == gather(run(case, two), punctuations)
+    """Nor do those under a range, but for the values that were stored when it took effect: they are said one by one.
+
+    A cut may keep the other stream's next object, and so the proof that a stored tuple has left its window, for later.
+    """
+
+    def whatever_is_stored(output: BatchOutput) -> Iterable[Hashable]:
+        return [each for each in output.punctuations if each.key is None or not under_a_range(case, each.key)]
+
+    assert gather(run(case, one), whatever_is_stored) == gather(run(case, two), whatever_is_stored)
+
+
+def under_a_range(case: HonestCase, key: tuple[Any, ...]) -> bool:
+    ranges = [each.patterns[0] for _, each in case.history if isinstance(each, Punctuation)]
+    return any(isinstance(pattern, Range) and matches_all((pattern,), key) for pattern in ranges)
 
 
 @given(honest_cases(with_ranges=False, with_ends=False), cuts(), cuts())
