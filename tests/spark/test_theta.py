@@ -78,7 +78,7 @@ def test_a_band_join_equals_the_oracle(spark: SparkSession, tmp_path: Path, how:
     check_equals_oracle(run, given.spec, given.batches, in_band, but=COUNTED)  # both sides in one number
 
 
-def stored_once(stored: tuple[int, int], spec: JoinSpec, n_buckets: int) -> tuple[int, int]:
+def stored_once(stored: tuple[int, ...], spec: JoinSpec, n_buckets: int) -> tuple[int, ...]:
     """Tuples of the side that goes everywhere are stored in every bucket."""
     left, right = stored
     return (left // n_buckets, right) if spec.everywhere == Side.LEFT else (left, right // n_buckets)

@@ -22,8 +22,8 @@ from punctuated.model import eternity
 from punctuated.model.counters import loop_totals
 
 NEVER, FOREVER = eternity.NEVER, eternity.FOREVER  # before and after every time
+UNBOUNDED = eternity.UNBOUNDED
 NOT_SET = FOREVER + 1  # a time that even the end of a stream does not reach
-UNBOUNDED = 2**61  # a window that only the end of the other stream leaves behind
 NONE = -1  # no node, no value
 
 # PunctFlag bits (PW-19); shifted left by the side where they exist once per side.

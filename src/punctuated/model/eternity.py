@@ -2,3 +2,4 @@
 
 NEVER = -(2**62)  # before every time
 FOREVER = 2**62  # after every time
+UNBOUNDED = 2**61  # a window that only the end of another stream leaves behind

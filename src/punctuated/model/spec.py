@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from punctuated.errors import AlgorithmError, ShedError, StreamError
 from punctuated.model.algorithm import PWJOIN, Algorithm, Propagation
+from punctuated.model.reach import Reach
 from punctuated.model.shed import Shed
 from punctuated.model.side import Side
 from punctuated.model.window import UntilWindow, Window
@@ -109,7 +110,7 @@ class StreamSpec:
 
 @dataclass(frozen=True, slots=True)
 class JoinSpec:
-    """The inputs, two so far, and how they are joined."""
+    """The inputs and how they are joined."""
 
     streams: tuple[StreamSpec, ...]
     how: JoinType = JoinType.INNER
@@ -122,6 +123,8 @@ class JoinSpec:
     adaptive: bool = False  # structures of the windows may change while the join runs
     node_size: int = DEFAULT_NODE_SIZE  # of the trees on windows
     bucket_size: int = DEFAULT_BUCKET_SIZE  # of the hash buckets on windows
+    # How far apart the members of a result may be, one way or another; none: as the windows of two streams say.
+    reaches: tuple[Reach, ...] = ()
 
     def __post_init__(self) -> None:
         if self.purge_threshold < 1:

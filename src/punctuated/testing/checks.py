@@ -27,7 +27,7 @@ class Observed:
     unmatched: Counter[Any] = field(default_factory=Counter)
     punctuations: Counter[Any] = field(default_factory=Counter)
     rejected: Counter[Any] = field(default_factory=Counter)
-    stored: tuple[int, int] = (0, 0)
+    stored: tuple[int, ...] = (0, 0)
     forgotten: int = 0
     # Totals so far.
     purged: int = 0

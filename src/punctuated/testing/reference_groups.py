@@ -39,7 +39,7 @@ def result_rows(spec: JoinSpec, output: BatchOutput) -> Iterator[Member]:
     for (left, right), ts in zip(output.results, output.result_ts, strict=True):
         yield ts, result_row(spec, left, right)
     for unmatched in output.unmatched:
-        sides = (unmatched.row, None) if unmatched.side is LEFT else (None, unmatched.row)
+        sides = (unmatched.row, None) if unmatched.side == LEFT else (None, unmatched.row)
         yield unmatched.ts, result_row(spec, *sides)
 
 

@@ -7,7 +7,7 @@ from punctuated.testing.reference_patterns import matches_all
 from punctuated.testing.reference_state import Covered, Key, Promise, RangeEnding
 
 if TYPE_CHECKING:
-    from punctuated.testing.reference import Reference
+    from punctuated.testing.reference_streams import StreamsReference
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Entry:
     members: list[Any]
 
 
-def forget_punctuations(join: "Reference") -> int:
+def forget_punctuations(join: "StreamsReference") -> int:
     """Forgets the entries beyond `max_punctuations` that were touched least recently; returns how many."""
     entries = sorted([*_value_entries(join), *_other_entries(join)], key=lambda entry: entry.age)
     surplus = entries[: max(0, len(entries) - join.spec.max_punctuations)]
@@ -39,7 +39,7 @@ def forget_punctuations(join: "Reference") -> int:
     return len(surplus)
 
 
-def _value_entries(join: "Reference") -> list[Entry]:
+def _value_entries(join: "StreamsReference") -> list[Entry]:
     entries: list[Entry] = []
     for key, value in sorted(join.values.items(), key=lambda item: item[0]):
         if entries and _extends_run(join, entries[-1].members[-1], key):
@@ -54,7 +54,7 @@ def _value_entries(join: "Reference") -> list[Entry]:
     return entries
 
 
-def _extends_run(join: "Reference", previous: Key, key: Key) -> bool:
+def _extends_run(join: "StreamsReference", previous: Key, key: Key) -> bool:
     """Whether both are punctuated in the output, consecutive integers, and ended with effect by the same streams."""
     one, two = join.values[previous], join.values[key]
     if not all(ending.in_effect for value in (one, two) for ending in value.endings.values()):
@@ -64,7 +64,7 @@ def _extends_run(join: "Reference", previous: Key, key: Key) -> bool:
     return is_integer and alike and bool(previous[0] + 1 == key[0])
 
 
-def _other_entries(join: "Reference") -> list[Entry]:
+def _other_entries(join: "StreamsReference") -> list[Entry]:
     """Pieces under ranges, then pending ranges and promises in the order of arrival."""
     arrived: list[RangeEnding | Promise] = []
     for stream in join.streams:

@@ -6,30 +6,29 @@ that their ranges share: there a piece is a range as it was said.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from punctuated.model.algorithm import Propagation
 from punctuated.model.pattern import Pattern, Range
-from punctuated.model.side import Side
 from punctuated.testing.reference_patterns import Patterns, covers, intersect, is_empty
 from punctuated.testing.reference_state import Covered, RangeEnding
 
 if TYPE_CHECKING:
-    from punctuated.testing.reference import Reference
+    from punctuated.testing.reference_streams import StreamsReference
 
 Bound = tuple[Any, ...]  # a place between values: before or after one of them, or at either end of all
 Said = list[tuple[Patterns, int]]  # output ranges and their times
 
 
-def cover(join: "Reference", side: Side, ending: RangeEnding) -> Said:
+def cover(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
     """The range is in effect: what is covered changes, and the output may be told."""
     if len(ending.patterns) == 1:
         return _cover_stretches(join, side, ending)
     return _cover_patterns(join, side, ending)
 
 
-def settle(join: "Reference", watermark: float) -> None:
+def settle(join: "StreamsReference", watermark: float) -> None:
     """A time that the output watermark has reached is forgotten; what then stands alike is one piece."""
     for piece in (each for each in join.covered if not each.punctuated):
         for side, ts in piece.ends.items():
@@ -42,20 +41,20 @@ def settle(join: "Reference", watermark: float) -> None:
         join.covered = [each for each in join.covered if not _is_superfluous(join, each)]
 
 
-def end_time(join: "Reference", piece: Covered, side: Side) -> float:
+def end_time(join: "StreamsReference", piece: Covered, side: int) -> float:
     """When the stream ended these values: that of the latest settled range stands for all settled ones."""
     ts = piece.ends[side]
     return join.streams[side].settled if ts is None else ts
 
 
-def _propagates(join: "Reference") -> bool:
+def _propagates(join: "StreamsReference") -> bool:
     return join.spec.algorithm.propagation is not Propagation.NONE
 
 
 # One column
 
 
-def _cover_stretches(join: "Reference", side: Side, ending: RangeEnding) -> Said:
+def _cover_stretches(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
     said: list[Covered] = []
     pieces: list[Covered] = []
     known = [ending.patterns, *(each.patterns for each in join.covered)]
@@ -69,7 +68,7 @@ def _cover_stretches(join: "Reference", side: Side, ending: RangeEnding) -> Said
         part = part or Covered((_between(low, high),), {}, False, join.touch)
         if inside and side not in part.ends:
             part.ends[side], part.touched = ending.ts, join.touch
-        if inside and len(part.ends) == 2 and not part.punctuated and _propagates(join):
+        if inside and len(part.ends) == len(join.streams) and not part.punctuated and _propagates(join):
             part.punctuated, part.touched = True, join.touch
             said.append(replace(part))
         pieces.append(part)
@@ -78,13 +77,13 @@ def _cover_stretches(join: "Reference", side: Side, ending: RangeEnding) -> Said
     for part in said:
         if together and _bounds(together[-1].patterns[0])[1] == _bounds(part.patterns[0])[0]:
             last = together.pop()
-            ends = {end: int(max(end_time(join, last, end), end_time(join, part, end))) for end in Side}
+            ends = {end: int(max(end_time(join, last, end), end_time(join, part, end))) for end in last.ends}
             part = Covered((_joined(last.patterns[0], part.patterns[0]),), dict(ends), True, part.touched)
         together.append(part)
-    return [(part.patterns, int(max(end_time(join, part, end) for end in Side))) for part in together]
+    return [(part.patterns, int(max(end_time(join, part, end) for end in part.ends))) for part in together]
 
 
-def glue(join: "Reference") -> None:
+def glue(join: "StreamsReference") -> None:
     """Neighbours that stand alike are one piece."""
     if len(join.spec.left.key) == 1:
         join.covered = _glued(join.covered)
@@ -147,25 +146,28 @@ def _holds(pattern: Pattern, low: Bound, high: Bound) -> bool:
 # Several columns
 
 
-def _cover_patterns(join: "Reference", side: Side, ending: RangeEnding) -> Said:
+def _cover_patterns(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
     if any(side in each.ends and covers(each.patterns, ending.patterns) for each in join.covered):
         return []
     said: Said = []
-    theirs = [each for each in join.covered if side.other in each.ends and not each.punctuated]
+    others = [stream.side for stream in join.streams if stream.side != side]
+    theirs = [[each for each in join.covered if other in each.ends and not each.punctuated] for other in others]
     join.covered.append(Covered(ending.patterns, {side: ending.ts}, False, join.touch))
-    for each in theirs if _propagates(join) else []:
-        common = tuple(intersect(p, q) for p, q in zip(ending.patterns, each.patterns, strict=True))
+    for pieces in product(*theirs) if _propagates(join) else []:
+        common = ending.patterns
+        for each in pieces:
+            common = tuple(intersect(p, q) for p, q in zip(common, each.patterns, strict=True))
         told = any(out.punctuated and covers(out.patterns, common) for out in join.covered)
         if told or any(is_empty(pattern) for pattern in common):
             continue
-        ts = int(max(ending.ts, end_time(join, each, side.other)))
+        ts = int(max(ending.ts, *(end_time(join, *each) for each in zip(pieces, others, strict=True))))
         join.covered = [kept for kept in join.covered if not covers(common, kept.patterns)]
-        join.covered.append(Covered(common, {side: ts, side.other: ts}, True, join.touch))
+        join.covered.append(Covered(common, {end.side: ts for end in join.streams}, True, join.touch))
         said.append((common, ts))
     return said
 
 
-def _is_superfluous(join: "Reference", piece: Covered) -> bool:
+def _is_superfluous(join: "StreamsReference", piece: Covered) -> bool:
     """Whether a wider piece of the same stream says the same, and no time tells them apart any more."""
     if piece.punctuated or any(ts is not None for ts in piece.ends.values()):
         return False

@@ -7,7 +7,6 @@ from typing import Any
 
 from punctuated.model.pattern import WILDCARD, Constant, OneOf, Range, Wildcard
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import Side
 from punctuated.model.spec import StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow, UntilWindow
@@ -24,7 +23,7 @@ MEANINGS = ("values", "range", "time", "promise", "nothing", "end")  # of punctu
 class Unmatched:
     """A tuple of a preserved side that nothing will match; `ts` is the time of the proof."""
 
-    side: Side
+    side: int
     row: Row
     ts: int
 
@@ -43,7 +42,7 @@ class OutputPunctuation:
 class Rejected:
     """A tuple that does not take part: `late`, `ahead`, `promise` or `after_output`."""
 
-    side: Side
+    side: int
     row: Row
     reason: str
 
@@ -56,13 +55,13 @@ class BatchOutput:
     match, and that time all the same.
     """
 
-    results: list[tuple[Row | None, Row | None]] = field(default_factory=list)
+    results: list[tuple[Row | None, ...]] = field(default_factory=list)
     result_ts: list[int] = field(default_factory=list)
     unmatched: list[Unmatched] = field(default_factory=list)
     punctuations: list[OutputPunctuation] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     watermark: float | None = None  # None before both streams have one, infinite after both have ended
-    stored: tuple[int, int] = (0, 0)
+    stored: tuple[int, ...] = (0, 0)
     forgotten: int = 0  # entries of the memory of punctuations
     purged: int = 0
     invalidated: int = 0
@@ -78,7 +77,7 @@ class BatchOutput:
 class Arrival:
     """One object of a batch; a flagged tuple gives two of them, with the same number."""
 
-    side: Side
+    side: int
     ts: int
     number: int
     row: Row | None = None
@@ -127,7 +126,7 @@ class EndedValue:
 
     touched: int
     punctuated: bool  # in the output
-    endings: dict[Side, Ending] = field(default_factory=dict)
+    endings: dict[int, Ending] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -156,7 +155,7 @@ class Covered:
     """
 
     patterns: Patterns
-    ends: dict[Side, int | None]
+    ends: dict[int, int | None]
     punctuated: bool
     touched: int
 
@@ -164,7 +163,7 @@ class Covered:
 class Stream:
     """What the oracle knows about one input."""
 
-    def __init__(self, side: Side, spec: StreamSpec) -> None:
+    def __init__(self, side: int, spec: StreamSpec) -> None:
         self.side, self.spec = side, spec
         self.newest: int | None = None
         self.floor = -math.inf

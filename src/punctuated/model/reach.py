@@ -1,0 +1,136 @@
+"""Reach: how far from each other the members of a result may be, where more than two streams are joined.
+
+Streams are the nodes of a graph, window constraints its edges (WJ-08). All forms of the W-join end as one matrix:
+`reach[i][j]` is how much later than a tuple of stream i its partner of stream j may be, at most. One window for all
+(form 1), a window per pair (form 2), some pairs missing (form 3) and windows of the streams differ in how it is filled.
+Missing bounds, and those that are wider than a way through other streams, follow from the shortest path (WJ-28, XD-21).
+A directed window (WJ-07) is a pair of bounds, too: B at most `w` later than A, A at most 0 later than B.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from difflib import get_close_matches
+from itertools import product
+
+from punctuated.errors import WindowError
+from punctuated.model.eternity import UNBOUNDED
+from punctuated.model.window import Duration, TimeWindow, Window, parse_duration
+
+Reach = tuple[tuple[int, ...], ...]
+Within = Duration | Mapping[tuple[str, str], Duration]
+
+
+def reach_within(names: Sequence[str], within: Within) -> Reach:
+    """Every pair at most so far apart: one window for all, or one for each pair that is named.
+
+    >>> reach_within("AB", 5)
+    ((0, 5), (5, 0))
+    >>> reach_within("ABC", {("A", "B"): 5, ("B", "C"): 7})[0]
+    (0, 5, 12)
+    """
+    if not isinstance(within, Mapping):
+        span = _span(within, "within=")
+        return _closed([[0 if i == j else span for j in range(len(names))] for i in range(len(names))])
+    bounds = _no_bounds(len(names))
+    for pair, window in within.items():
+        i, j = _places(names, pair)
+        if bounds[i][j] != UNBOUNDED:
+            raise WindowError(f"within= names the pair {names[i]!r}, {names[j]!r} twice; leave one of them out")
+        bounds[i][j] = bounds[j][i] = _span(window, f"within=, pair {names[i]!r}, {names[j]!r}")
+    _check_connected(names, bounds)
+    return _closed(bounds)
+
+
+def reach_along(names: Sequence[str], within: Duration | Sequence[Duration]) -> Reach:
+    """A path: every stream's tuple at the time of the one before it or later, at most its window later (WJ-30).
+
+    >>> reach_along("ABC", [5, 7])
+    ((0, 5, 12), (0, 0, 7), (0, 0, 0))
+    """
+    windows = [within] * (len(names) - 1) if isinstance(within, str | int | timedelta) else list(within)
+    if len(windows) != len(names) - 1:
+        raise WindowError(
+            f"a path of {len(names)} streams has {len(names) - 1} steps, but within= gives {len(windows)} windows; "
+            "give one for each step, or one for all"
+        )
+    bounds = _no_bounds(len(names))
+    for i, window in enumerate(windows):
+        bounds[i][i + 1], bounds[i + 1][i] = _span(window, f"within=, step {names[i]!r} to {names[i + 1]!r}"), 0
+    return _closed(bounds)
+
+
+def reach_by_windows(names: Sequence[str], windows: Sequence[Window]) -> Reach:
+    """Every tuple is joinable with later ones of all other streams as long as its own stream says.
+
+    >>> reach_by_windows("AB", [TimeWindow(5), None])[0]
+    (0, 5)
+    """
+    bounds = _no_bounds(len(names))
+    for (i, window), j in product(enumerate(windows), range(len(names))):
+        if window is None or i == j:
+            continue
+        if not isinstance(window, TimeWindow) or window.offset_us:
+            raise WindowError(
+                f"stream {names[i]!r}: a join of more than two streams takes windows of a length, not {window!r}; "
+                "give a duration, or leave the window out and say within="
+            )
+        bounds[i][j] = window.span_us
+    return _closed(bounds)
+
+
+def reversed_reach(reach: Reach) -> Reach:
+    """The same the other way round in time.
+
+    >>> reversed_reach(reach_along("AB", 5))
+    ((0, 0), (5, 0))
+    """
+    return tuple(zip(*reach, strict=True))
+
+
+def farthest(reaches: Sequence[Reach]) -> Reach:
+    """How far tuples may be apart if any of these may hold."""
+    return tuple(tuple(map(max, *rows)) if len(rows) > 1 else rows[0] for rows in zip(*reaches, strict=True))
+
+
+def _no_bounds(n: int) -> list[list[int]]:
+    return [[0 if i == j else UNBOUNDED for j in range(n)] for i in range(n)]
+
+
+def _span(given: Duration, what: str) -> int:
+    span = parse_duration(given)
+    if span < 0:
+        raise WindowError(f"{what}: a window cannot be negative, but {given!r} is; give 0 or more")
+    return span
+
+
+def _places(names: Sequence[str], pair: object) -> tuple[int, int]:
+    if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+        raise WindowError(f"within= has the pair {pair!r}; write the names of two streams, such as ('A', 'B')")
+    for name in pair:
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"they are: {', '.join(names)}"
+            raise WindowError(f"within= names the stream {name!r}, but none has that name; {hint}")
+    i, j = (list(names).index(name) for name in pair)
+    if i == j:
+        raise WindowError(f"within= pairs the stream {names[i]!r} with itself; name two streams")
+    return i, j
+
+
+def _check_connected(names: Sequence[str], bounds: Sequence[Sequence[int]]) -> None:
+    parts: list[set[int]] = []
+    for i, row in enumerate(bounds):
+        linked = {i, *(j for j, bound in enumerate(row) if bound != UNBOUNDED)}
+        apart = [part for part in parts if not part & linked]
+        parts = [*apart, linked.union(*(part for part in parts if part & linked))]
+    if len(parts) > 1:
+        shown = " and ".join("{" + ", ".join(names[i] for i in sorted(part)) + "}" for part in parts)
+        raise WindowError(f"within= leaves {shown} without a window between them; name a pair that connects them")
+
+
+def _closed(bounds: Sequence[Sequence[int]]) -> Reach:
+    """Every bound as tight as the others imply: the shortest path between all pairs, by Floyd and Warshall."""
+    closed = [list(row) for row in bounds]
+    for k, i, j in product(range(len(closed)), repeat=3):
+        closed[i][j] = min(closed[i][j], closed[i][k] + closed[k][j])
+    return tuple(map(tuple, closed))

@@ -1,0 +1,474 @@
+"""What every join of the oracle has in common: batches, order, watermarks, the clock, promises and endings.
+
+It is `docs/semantics.md` in executable form, method by heading, up to the questions that depend on who else is there:
+what a tuple meets, what may be forgotten, when a value is over in the output. `reference` answers them for two streams,
+`multiway_reference` for any number.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from punctuated.errors import PromiseBroken
+from punctuated.model.algorithm import Propagation
+from punctuated.model.pattern import WILDCARD, Range
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.spec import JoinSpec, OnViolation
+from punctuated.model.tuples import Row
+from punctuated.testing.reference_memory import forget_punctuations
+from punctuated.testing.reference_patterns import Patterns, listed, matches_all
+from punctuated.testing.reference_ranges import cover, end_time, glue, settle
+from punctuated.testing.reference_state import (
+    MEANINGS,
+    Accepted,
+    Arrival,
+    BatchOutput,
+    Covered,
+    EndedValue,
+    Ending,
+    Key,
+    OutputPunctuation,
+    Promise,
+    RangeEnding,
+    Rejected,
+    Stream,
+)
+
+
+class StreamsReference(ABC):
+    """A join of punctuated streams, batch by batch."""
+
+    def __init__(self, spec: JoinSpec, integer_key: bool | None = None) -> None:
+        self.spec, self.integer_key = spec, integer_key
+        self.streams = tuple(Stream(side, stream) for side, stream in enumerate(spec.streams))
+        self.values: dict[Key, EndedValue] = {}
+        self.covered: list[Covered] = []  # values under ranges in effect
+        self.batch = 0
+        self.touch = 0  # number of the object that is processed
+        self.n_arrivals = 0
+        self.now = -math.inf  # the clock of the batch
+        self.out = BatchOutput()
+        self.output_wm_at_start = -math.inf
+
+    # What depends on the other streams
+
+    @abstractmethod
+    def _join(self, ours: Stream, new: Accepted) -> None:
+        """An accepted tuple: what it meets, and whether it is stored."""
+
+    @abstractmethod
+    def _advance(self, ours: Stream, before: float) -> None:
+        """Whatever `ours`'s watermark leaves behind as it moves on from `before`."""
+
+    @abstractmethod
+    def _deadlines(self) -> list[float]:
+        """When the last tuple of an ended value may leave its window."""
+
+    @abstractmethod
+    def _purge_for(self, ours: Stream, key: Key) -> None:
+        """An ending of `ours` has taken effect."""
+
+    @abstractmethod
+    def _purge_everywhere(self, key: Key) -> None:
+        """The value is about to be over in the output."""
+
+    @abstractmethod
+    def _purge_after_end_of(self, ours: Stream) -> None:
+        """The stream has ended."""
+
+    @abstractmethod
+    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None) -> None:
+        """Something has happened to a value, perhaps an ending of `ended_by`: is it over in the output?"""
+
+    # A batch
+
+    def process(self, *batches: Sequence[Row | Punctuation]) -> BatchOutput:
+        """One batch of every stream: what it brings."""
+        self._start_batch()
+        arrived = [arrival for side, objects in enumerate(batches) for arrival in self._arrivals(side, objects)]
+        for arrival in self._sort_out(arrived):
+            self.touch += 1
+            self._clock_runs_to(arrival.ts)
+            if arrival.row is not None:
+                self._tuple(self.streams[arrival.side], arrival.row, arrival.ts)
+            elif arrival.punctuation is not None:
+                self._punctuation(self.streams[arrival.side], arrival.punctuation)
+        self.touch += 1
+        self._clock_runs_to(max([self.now, *self._times_of_batch()]))
+        self._pending_take_effect()
+        settle(self, self._output_watermark())
+        self.out.forgotten += forget_punctuations(self)
+        return self._end_batch()
+
+    def end(self) -> BatchOutput:
+        """A final batch with nothing but the end of all streams."""
+        known = [stream.newest for stream in self.streams if stream.newest is not None]
+        ends: list[list[Row | Punctuation]] = []
+        for stream in self.streams:
+            ts = max(known, default=0) if stream.newest is None else stream.newest
+            ends.append([Punctuation(ts, (WILDCARD,) * len(stream.spec.columns))])
+        return self.process(*ends)
+
+    def _start_batch(self) -> None:
+        self.batch += 1
+        self.out = BatchOutput(
+            forgotten=self.out.forgotten,
+            purged=self.out.purged,
+            invalidated=self.out.invalidated,
+            evicted=self.out.evicted,
+            discarded=self.out.discarded,
+            dropped=self.out.dropped,
+        )
+        self.output_wm_at_start = self._output_watermark()
+        self.now = -math.inf
+        for stream in self.streams:
+            stream.wm_at_start = stream.wm
+            stream.batch_newest = None
+
+    def _end_batch(self) -> BatchOutput:
+        watermark = self._output_watermark()
+        self.out.watermark = None if watermark == -math.inf else watermark
+        self.out.stored = tuple(len(stream.stored) for stream in self.streams)
+        return self.out
+
+    def _output_watermark(self) -> float:
+        return min(stream.wm for stream in self.streams)
+
+    # Objects and their order
+
+    def _arrivals(self, side: int, objects: Sequence[Row | Punctuation]) -> Iterator[Arrival]:
+        stream = self.streams[side]
+        for number, each in enumerate(objects):
+            if isinstance(each, Punctuation):
+                yield from (Arrival(side, p.ts, number, punctuation=p) for p in self._one_by_one(stream, each))
+                continue
+            ts = stream.time_of(each)
+            yield Arrival(side, ts, number, row=each)
+            flag = stream.spec.flag
+            flagged = flag is not None and each.values[stream.spec.columns.index(flag)]
+            key = stream.key_of(each.values)
+            if flagged and None not in key:
+                yield Arrival(side, ts, number, punctuation=stream.ending(ts, key), flagged=True)
+
+    def _one_by_one(self, ours: Stream, p: Punctuation) -> list[Punctuation]:
+        """A punctuation that names values, as one for each of them."""
+        if ours.meaning(p) != "values":
+            return [p]
+        keys = product(*(listed(pattern) for pattern in ours.key_of(p.patterns)))
+        return [ours.ending(p.ts, key, p.in_band) for key in keys]
+
+    def _order(self, arrival: Arrival) -> tuple[Any, ...]:
+        stream = self.streams[arrival.side]
+        if arrival.punctuation is not None:
+            meaning = stream.meaning(arrival.punctuation)
+            patterns = stream.key_of(arrival.punctuation.patterns)
+            content = [listed(pattern) for pattern in patterns] if meaning == "values" else repr(patterns)
+            return arrival.ts, 1, arrival.side, MEANINGS.index(meaning), not arrival.punctuation.in_band, content
+        assert arrival.row is not None
+        spec = stream.spec
+        first = [*([spec.order] if spec.order is not None else []), *spec.key]
+        columns = first + [column for column in spec.columns if column not in first]
+        values = [arrival.row.values[spec.columns.index(column)] for column in columns]
+        return arrival.ts, 0, arrival.side, [(value is None, value) for value in values]
+
+    # Watermarks
+
+    def _sort_out(self, arrivals: Sequence[Arrival]) -> list[Arrival]:
+        kept = []
+        newest = [stream.newest for stream in self.streams]
+        ahead = set()
+        in_order = sorted(arrivals, key=self._order)
+        first_of_value = self._first_of_values(in_order)
+        for arrival in in_order:
+            side, row = arrival.side, arrival.row
+            if row is not None and self._is_ahead(side, arrival.ts, newest[side]):
+                self.out.rejected.append(Rejected(side, row, "ahead"))
+                ahead.add((side, arrival.number))
+                continue
+            if arrival.flagged and (side, arrival.number) in ahead:
+                continue
+            if arrival.punctuation is None or arrival.punctuation.in_band:
+                newest[side] = _later(newest[side], arrival.ts)
+                self.streams[side].batch_newest = _later(self.streams[side].batch_newest, arrival.ts)
+            if row is not None and arrival in first_of_value:
+                self.streams[side].note_boundary(arrival)
+            if row is not None and arrival.ts < self.streams[side].wm_at_start:
+                self.out.rejected.append(Rejected(side, row, "late"))
+                continue
+            kept.append(arrival)
+        return kept
+
+    def _first_of_values(self, in_order: Sequence[Arrival]) -> set[Arrival]:
+        """The first tuple of each value that a stream brings in this batch, whatever becomes of it.
+
+        A key with a null in it equals no other one: each such tuple is the first of its value.
+        """
+        first: dict[tuple[int, Key], Arrival] = {}
+        nulls = set()
+        for arrival in in_order:
+            if arrival.row is not None:
+                key = self.streams[arrival.side].key_of(arrival.row.values)
+                if None in key:
+                    nulls.add(arrival)
+                else:
+                    first.setdefault((arrival.side, key), arrival)
+        return nulls | set(first.values())
+
+    def _is_ahead(self, side: int, ts: int, newest: int | None) -> bool:
+        max_ahead = self.streams[side].spec.max_ahead_us
+        return max_ahead is not None and newest is not None and ts > newest + max_ahead
+
+    def _grow_floor(self, ours: Stream, floor: float) -> None:
+        before = ours.wm
+        ours.floor = max(ours.floor, floor)
+        self._advance(ours, before)
+
+    # The clock of a batch
+
+    def _clock_runs_to(self, time: float) -> None:
+        """Whatever falls due on the way happens at its own moment; the effects of a moment follow its objects."""
+        if time > self.now:
+            self._pending_take_effect()
+            while (moment := min(self._moments_to_come(), default=math.inf)) < time:
+                self._clock_reaches(moment)
+                self._pending_take_effect()
+            self._clock_reaches(time)
+
+    def _times_of_batch(self) -> list[int]:
+        return [stream.batch_newest for stream in self.streams if stream.batch_newest is not None]
+
+    def _moments_to_come(self) -> list[float]:
+        """When an ending may take effect, or the last tuple of an ended value may leave its window."""
+        moments = self._deadlines()
+        for ours in self.streams:
+            lateness = ours.spec.lateness_us
+            endings = [value.endings[ours.side] for value in self.values.values() if ours.side in value.endings]
+            moments += [ending.effect_ts + lateness for ending in [*endings, *ours.ranges] if not ending.in_effect]
+            moments += [ours.left_at(key) for key in ours.open]
+        return [moment for moment in moments if moment > self.now]
+
+    def _clock_reaches(self, moment: float) -> None:
+        self.now = moment
+        for stream in self.streams:
+            if stream.batch_newest is not None:
+                before = stream.wm
+                stream.newest = _later(stream.newest, int(min(moment, stream.batch_newest)))
+                self._advance(stream, before)
+
+    def _pending_take_effect(self) -> None:
+        for ours in self.streams:
+            if ours.spec.clustered:
+                self._end_clusters(ours)
+            while (pending := self._next_pending(ours)) is not None:
+                if isinstance(pending, RangeEnding):
+                    self._range_takes_effect(ours, pending)
+                else:
+                    self._value_takes_effect(ours, pending)
+                    self._may_be_punctuated(pending, ended_by=ours)
+
+    def _next_pending(self, ours: Stream) -> Key | RangeEnding | None:
+        pending: list[tuple[int, int, Key | RangeEnding]] = []
+        for key, value in self.values.items():
+            if ours.side in value.endings and not value.endings[ours.side].in_effect:
+                pending.append((value.endings[ours.side].effect_ts, value.endings[ours.side].arrival, key))
+        pending += [(ending.effect_ts, ending.arrival, ending) for ending in ours.ranges]
+        ready = [each for each in pending if each[0] <= ours.wm]
+        return min(ready, key=lambda each: each[:2])[2] if ready else None
+
+    # A tuple
+
+    def _tuple(self, ours: Stream, row: Row, ts: int) -> None:
+        new = Accepted(row, ts, ours.key_of(row.values), ours.window_end(row))
+        if self._breaks_promise(ours, new) and self._turned_away(ours, new):
+            return
+        ours.accepted.append(new)
+        if not new.has_null:
+            ours.last_end[new.key] = max(new.end, ours.last_end[new.key] if new.key in ours.last else new.end)
+            ours.last[new.key] = _later(ours.last.get(new.key), ts)
+        self._join(ours, new)
+        if ours.spec.unique and not new.has_null:
+            self._end_value(ours, new.key, ts, at_once=True)
+        if ours.spec.clustered and not new.has_null:
+            ours.open.add(new.key)
+
+    def _breaks_promise(self, ours: Stream, new: Accepted) -> bool:
+        if new.ts < ours.floor:
+            return True
+        for promise in ours.promises:
+            p = promise.punctuation
+            since_before = promise.batch < self.batch and p.ts + (not p.in_band) <= ours.wm_at_start
+            if (since_before or p.ts < new.ts) and matches_all(p.patterns, new.row.values):
+                return True
+        if self._covering(ours, new.key):
+            return True
+        return any(ending.in_effect or ending.ts < new.ts for ending in self._endings(ours, new.key))
+
+    def _turned_away(self, ours: Stream, new: Accepted) -> bool:
+        """What `on_violation` says about a tuple that breaks a promise."""
+        if ours.spec.on_violation is OnViolation.FAIL:
+            raise PromiseBroken(f"stream {ours.spec.name!r}: {new.row.values} comes after it was punctuated")
+        if ours.spec.on_violation is OnViolation.REJECT:
+            self.out.rejected.append(Rejected(ours.side, new.row, "promise"))
+            return True
+        if new.ts < ours.floor or self._is_punctuated(new.key):
+            self.out.rejected.append(Rejected(ours.side, new.row, "after_output"))
+            return True
+        return False
+
+    # A punctuation
+
+    def _punctuation(self, ours: Stream, p: Punctuation) -> None:
+        meaning = ours.meaning(p)
+        if ours.ended_at is not None or meaning == "nothing":
+            return
+        if meaning == "end":
+            self._end_stream(ours, p.ts)
+        elif meaning == "time":
+            bound = p.patterns[ours.spec.columns.index(ours.spec.time)]
+            assert isinstance(bound, Range)
+            self._grow_floor(ours, bound.high + 1 if bound.high_closed else bound.high)
+        elif meaning == "promise":
+            ours.promises.append(Promise(p, self._next_arrival(), self.touch, self.batch))
+        elif meaning == "values":
+            key = tuple(listed(pattern)[0] for pattern in ours.key_of(p.patterns))
+            self._end_value(ours, key, p.ts, announced=not p.in_band)
+        else:
+            self._end_range(ours, p)
+
+    def _next_arrival(self) -> int:
+        self.n_arrivals += 1
+        return self.n_arrivals
+
+    # Ending a value
+
+    def _endings(self, ours: Stream, key: Key) -> list[Ending]:
+        """What `ours` has said about the end of this value, by name or by a pending range."""
+        by_name = self.values[key].endings if key in self.values else {}
+        named = [by_name[ours.side]] if ours.side in by_name else []
+        return named + [ending for ending in ours.ranges if matches_all(ending.patterns, key)]
+
+    def _covering(self, ours: Stream, key: Key) -> list[Covered]:
+        """Where the value lies under ranges in effect."""
+        return [each for each in self.covered if ours.side in each.ends and matches_all(each.patterns, key)]
+
+    def _ended_with_effect(self, ours: Stream, key: Key) -> int | None:
+        """The `p.ts` of the ending in effect, if there is one: by name, else by range, else by the stream's end."""
+        punctuated = self._punctuated_with_effect(ours, key)
+        return ours.ended_at if punctuated is None else punctuated
+
+    def _punctuated_with_effect(self, ours: Stream, key: Key) -> int | None:
+        named = [ending.ts for ending in self._endings(ours, key) if ending.in_effect]
+        by_range = [int(end_time(self, each, ours.side)) for each in self._covering(ours, key)]
+        return next(iter(named + by_range), None)
+
+    def _proved_over(self, stream: Stream, key: Key) -> int | None:
+        """The `p.ts` by which `stream` proves that no more tuples of this value come, if the algorithm listens."""
+        return self._ended_with_effect(stream, key) if self.spec.algorithm.by_punctuation else stream.ended_at
+
+    def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
+        if self._put_in_effect(ours, key, ts, at_once, announced):
+            self._may_be_punctuated(key, ended_by=ours)
+
+    def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> bool:
+        """Ends the value; if that takes effect now, purges what waited for it."""
+        if self._ended_with_effect(ours, key) is not None:
+            return False
+        value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
+        is_repeated = ours.side in value.endings
+        value.touched = value.touched if is_repeated else self.touch
+        said = Ending(ts, self._next_arrival(), announced=announced)
+        ending = value.endings.setdefault(ours.side, said)
+        if (said.ts, said.announced) < (ending.ts, ending.announced):
+            ending = value.endings[ours.side] = said
+        if at_once or (not is_repeated and ours.wm >= ending.effect_ts):
+            self._value_takes_effect(ours, key)
+        return ending.in_effect
+
+    def _value_takes_effect(self, ours: Stream, key: Key) -> None:
+        self.values[key].endings[ours.side].in_effect = True
+        if self.spec.algorithm.by_punctuation:
+            self._purge_for(ours, key)
+
+    def _end_clusters(self, ours: Stream) -> None:
+        """`clustered()`: a value that the stream has left by now is ended, at the time of the tuple that shows it."""
+        newest = -math.inf if ours.newest is None else ours.newest
+        left = [(ours.left_at(key), ours.last.get(key), key) for key in ours.open if ours.left_at(key) <= newest]
+        for left_at, _, key in sorted(left):
+            ours.open.remove(key)
+            self._end_value(ours, key, int(left_at))
+
+    def _end_stream(self, ours: Stream, ts: int) -> None:
+        pending = [k for k, v in self.values.items() if ours.side in v.endings and not v.endings[ours.side].in_effect]
+        before = ours.wm
+        ours.floor = math.inf
+        ours.open = set()
+        ended = [key for key in sorted(pending) if self._put_in_effect(ours, key, ts, at_once=True)]
+        ours.ended_at = ts
+        self._purge_after_end_of(ours)
+        others = [stream for stream in self.streams if stream is not ours]
+        for key in sorted(self.values):
+            if key in ended or any(self._punctuated_with_effect(other, key) is not None for other in others):
+                self._may_be_punctuated(key, ended_by=ours if key in ended else None)
+        self._advance(ours, before)
+
+    # Range endings
+
+    def _end_range(self, ours: Stream, p: Punctuation) -> None:
+        ending = RangeEnding(p.ts, self._next_arrival(), announced=not p.in_band)
+        ending.patterns, ending.touched = ours.key_of(p.patterns), self.touch
+        ours.ranges.append(ending)
+        if ours.wm >= ending.effect_ts:
+            self._range_takes_effect(ours, ending)
+
+    def _range_takes_effect(self, ours: Stream, ending: RangeEnding) -> None:
+        ours.ranges.remove(ending)
+        stored = {kept.key for stream in self.streams for kept in stream.stored}
+        waiting = {key for key, value in self.values.items() if not value.punctuated}
+        named = sorted(key for key in stored | waiting if matches_all(ending.patterns, key))
+        ended = [key for key in named if self._put_in_effect(ours, key, ending.ts, at_once=True)]
+        for patterns, ts in cover(self, ours.side, ending):
+            self._punctuate_range(patterns, ts)
+        glue(self)
+        for key in ended:
+            self._may_be_punctuated(key, ended_by=ours)
+
+    def _punctuate_range(self, patterns: Patterns, ts: int) -> None:
+        stored = {kept.key for stream in self.streams for kept in stream.stored}
+        for key in sorted(key for key in stored if matches_all(patterns, key)):
+            self._purge_everywhere(key)
+        # The range is remembered in the place of its values; those that were punctuated before stay.
+        self.values = {k: v for k, v in self.values.items() if v.punctuated or not matches_all(patterns, k)}
+        self.out.punctuations.append(OutputPunctuation(None, ts, self._by_all, patterns))
+
+    # Output punctuations
+
+    def _is_punctuated(self, key: Key) -> bool:
+        named = key in self.values and self.values[key].punctuated
+        return named or any(each.punctuated and matches_all(each.patterns, key) for each in self.covered)
+
+    def _mark_punctuated(self, key: Key) -> None:
+        value = self.values[key]
+        value.punctuated, value.touched = True, self.touch
+        for stream in self.streams:
+            ts = self._ended_with_effect(stream, key)
+            if ts is not None:
+                value.endings[stream.side] = Ending(ts, self._next_arrival(), in_effect=True)
+
+    def _regular(self, key: Key) -> tuple[int, str] | None:
+        """PW-08: all streams have ended it."""
+        if self.spec.algorithm.propagation is Propagation.NONE:
+            return None
+        ended = [self._ended_with_effect(stream, key) for stream in self.streams]
+        told = [ts for ts in ended if ts is not None]
+        return (max(told), self._by_all) if len(told) == len(ended) else None
+
+    @property
+    def _by_all(self) -> str:
+        """The reason of a regular output punctuation."""
+        return "both" if len(self.streams) == 2 else "all"
+
+
+def _later(one: int | None, two: int) -> int:
+    return two if one is None else max(one, two)
