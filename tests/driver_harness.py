@@ -41,8 +41,10 @@ def new_driver(
     hash_bits: int = 64,
     place: BucketPlace = ONLY_BUCKET,
     schemas: Sequence[pa.Schema] | None = None,
+    sample_us: int | None = None,
 ) -> JoinDriver:
-    return bound_join(spec, where, place.n, schemas).driver(place.number, timed=True, hash_bits=hash_bits)
+    bound = bound_join(spec, where, place.n, schemas)
+    return bound.driver(place.number, timed=True, hash_bits=hash_bits, sample_us=sample_us)
 
 
 def run(

@@ -14,7 +14,7 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, OnViolation
 from punctuated.model.tuples import Row
 from punctuated.testing.checks import Observed, check_equals_oracle
-from punctuated.testing.strategies import Case, Object, cases
+from punctuated.testing.strategies import LARGEST_TIME, Batch, Case, Object, cases
 from punctuated.testing.tables import stream_schema
 
 
@@ -40,7 +40,9 @@ def with_letters(each: Object) -> Object:
 
 
 def as_text(case: Case) -> Case:
-    batches = [([with_letters(o) for o in left], [with_letters(o) for o in right]) for left, right in case.batches]
+    batches: list[Batch] = [
+        tuple([with_letters(each) for each in stream] for stream in batch) for batch in case.batches
+    ]
     return replace(case, batches=batches)
 
 
@@ -64,10 +66,14 @@ def driver_of(spec: JoinSpec, first: pa.DataType) -> JoinDriver:
 
 
 def numbered_in_order(spec: JoinSpec, first: pa.DataType) -> JoinDriver:
-    """A driver whose keys are numbered in their order, as the oracle forgets those that are equally old."""
+    """A driver whose keys are numbered in their order, as the oracle forgets those that are equally old.
+
+    A payload is a small number, or a time not long before or after one of a tuple.
+    """
     driver = driver_of(spec, first)
     keys = [letter(key) if first == pa.string() else key for key in range(8)]
-    pairs = [(key, payload) for key in keys for payload in (range(4) if len(spec.left.key) == 2 else [None])]
+    payloads = range(-9, LARGEST_TIME + 9 + 1) if len(spec.left.key) == 2 else [None]
+    pairs = [(key, payload) for key in keys for payload in payloads]
     columns = zip(zip(*pairs, strict=True), driver.codec.types, strict=False)
     driver.codec.encode([pa.chunked_array([pa.array(column, dtype)]) for column, dtype in columns])
     return driver

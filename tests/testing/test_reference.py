@@ -23,7 +23,6 @@ from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing import reference
 from punctuated.testing.reference import BatchOutput, OutputPunctuation, Reference, Rejected, Unmatched, groups
-from punctuated.testing.reference_patterns import matches_all
 from punctuated.testing.strategies import COLUMNS, Case, HonestCase, cases, honest_cases
 
 
@@ -766,14 +765,9 @@ def test_honest_punctuations_in_order_do_not_depend_on_cuts(case: HonestCase, on
     """
 
     def whatever_is_stored(output: BatchOutput) -> Iterable[Hashable]:
-        return [each for each in output.punctuations if each.key is None or not under_a_range(case, each.key)]
+        return [each for each in output.punctuations if each.key is None or not case.is_under_a_range(each.key[0])]
 
     assert gather(run(case, one), whatever_is_stored) == gather(run(case, two), whatever_is_stored)
-
-
-def under_a_range(case: HonestCase, key: tuple[Any, ...]) -> bool:
-    ranges = [each.patterns[0] for _, each in case.history if isinstance(each, Punctuation)]
-    return any(isinstance(pattern, Range) and matches_all((pattern,), key) for pattern in ranges)
 
 
 @given(honest_cases(with_ranges=False, with_ends=False), cuts(), cuts())

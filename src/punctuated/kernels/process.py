@@ -269,7 +269,7 @@ def process_batch(order: Indices, start: int, stop: int, left: Objects, right: O
     """
     common = state.common[0]
     common.stopped_by = DONE
-    certain = min(stop, start + timer_quota(state)) if common.punctuated else stop
+    certain = min(stop, start + max(0, timer_quota(state))) if common.punctuated else stop
     for at in range(start, certain):
         side, is_punctuation, i = order[at] & 1, order[at] & 2, order[at] >> 2
         index, matches, end = NONE, 0, NEVER

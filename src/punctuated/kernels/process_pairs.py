@@ -163,7 +163,7 @@ def process_pairs(
     """Process objects `start` to `stop`, as `process_batch` does; a probe may find all tuples of the other side."""
     common = state.common[0]
     common.stopped_by = DONE
-    certain = min(stop, start + timer_quota(state)) if common.punctuated else stop
+    certain = min(stop, start + max(0, timer_quota(state))) if common.punctuated else stop
     for at in range(start, certain):
         side, is_punctuation, i = order[at] & 1, order[at] & 2, order[at] >> 2
         if is_punctuation:

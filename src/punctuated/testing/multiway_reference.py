@@ -15,10 +15,8 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from punctuated.model.algorithm import Propagation
-from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec
-from punctuated.model.tuples import Row
-from punctuated.testing.reference_state import Accepted, BatchOutput, Key, OutputPunctuation, Stream
+from punctuated.testing.reference_state import Accepted, Key, OutputPunctuation, Stream
 from punctuated.testing.reference_streams import StreamsReference
 
 Where = Callable[..., bool]  # of one row of each stream
@@ -186,15 +184,3 @@ class MultiwayReference(StreamsReference):
             proofs.append(min(end + 1 if other.wm > end else math.inf, math.inf if over is None else over))
             long_ago = long_ago and other.wm > end and ours.wm > end + 1
         return -math.inf if long_ago else max(proofs)
-
-
-def join(
-    spec: JoinSpec,
-    batches: Sequence[Sequence[Sequence[Row | Punctuation]]],
-    where: Where | None = None,
-    end: bool = True,
-) -> list[BatchOutput]:
-    """What each batch brings, and the end of all streams as a last batch unless `end` is false."""
-    reference = MultiwayReference(spec, where)
-    outputs = [reference.process(*batch) for batch in batches]
-    return [*outputs, reference.end()] if end else outputs

@@ -17,6 +17,7 @@ from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow
+from punctuated.testing.multiway_reference import MultiwayReference
 from punctuated.testing.reference_groups import groups
 from punctuated.testing.reference_state import (
     Accepted,
@@ -29,7 +30,7 @@ from punctuated.testing.reference_state import (
 )
 from punctuated.testing.reference_streams import StreamsReference
 
-__all__ = ["BatchOutput", "OutputPunctuation", "Reference", "Rejected", "Unmatched", "groups", "join"]
+__all__ = ["BatchOutput", "OutputPunctuation", "Reference", "Rejected", "Unmatched", "groups", "join", "oracle"]
 
 Where = Callable[[Row, Row], bool]
 
@@ -269,13 +270,18 @@ class Reference(StreamsReference):
         return ending.ts if gone_at is None else max(ending.ts, gone_at), "own-state"
 
 
+def oracle(spec: JoinSpec, where: Callable[..., bool] | None = None) -> StreamsReference:
+    """The oracle of a join: that of any number of streams where it has a reach, else that of two."""
+    return MultiwayReference(spec, where) if spec.reaches else Reference(spec, where)
+
+
 def join(
     spec: JoinSpec,
-    batches: Sequence[tuple[Sequence[Row | Punctuation], Sequence[Row | Punctuation]]],
-    where: Where | None = None,
+    batches: Sequence[Sequence[Sequence[Row | Punctuation]]],
+    where: Callable[..., bool] | None = None,
     end: bool = True,
 ) -> list[BatchOutput]:
-    """What each batch brings, and the end of both streams as a last batch unless `end` is false."""
-    reference = Reference(spec, where)
-    outputs = [reference.process(left, right) for left, right in batches]
+    """What each batch brings, and the end of all streams as a last batch unless `end` is false."""
+    reference = oracle(spec, where)
+    outputs = [reference.process(*batch) for batch in batches]
     return [*outputs, reference.end()] if end else outputs

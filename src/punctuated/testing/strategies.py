@@ -35,7 +35,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
 )
 
 Object = Row | Punctuation
-Batch = tuple[list[Object], list[Object]]
+Batch = tuple[list[Object], ...]  # of every stream
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Case:
 
 @dataclass(frozen=True)
 class HonestCase:
-    """A join and a history of both streams in the order of arrival; nothing in it is late or breaks a promise."""
+    """A join and a history of all streams in the order of arrival; nothing in it is late or breaks a promise."""
 
     spec: JoinSpec
-    history: list[tuple[Side, Object]]
-    in_order: bool = field(default=False)  # arrival is the order of time, across both streams
+    history: list[tuple[int, Object]]
+    in_order: bool = field(default=False)  # arrival is the order of time, across all streams
 
     def cut(self, cuts: Sequence[int]) -> list[Batch]:
         """The history as batches, cut before the given positions."""
@@ -61,15 +61,19 @@ class HonestCase:
 
     def without_punctuations(self) -> "HonestCase":
         """The same tuples, and nobody says that anything is over."""
-        left, right = (
+        streams = tuple(
             replace(stream, flag=None, unique=False, clustered=False, punctuated=False) for stream in self.spec.streams
         )
-        history: list[tuple[Side, Object]] = [(side, each) for side, each in self.history if isinstance(each, Row)]
-        return replace(self, spec=replace(self.spec, streams=(left, right)), history=history)
+        history: list[tuple[int, Object]] = [(side, each) for side, each in self.history if isinstance(each, Row)]
+        return replace(self, spec=replace(self.spec, streams=streams), history=history)
 
-    @staticmethod
-    def _batch(objects: Sequence[tuple[Side, Object]]) -> Batch:
-        return [each for side, each in objects if side is LEFT], [each for side, each in objects if side is RIGHT]
+    def is_under_a_range(self, key: Any) -> bool:
+        """Whether some range of a stream holds this key: which of those are said one by one depends on the cuts."""
+        ranges = [each.patterns[0] for _, each in self.history if isinstance(each, Punctuation)]
+        return any(isinstance(pattern, Range) and matches_all((pattern,), (key,)) for pattern in ranges)
+
+    def _batch(self, objects: Sequence[tuple[int, Object]]) -> Batch:
+        return tuple([each for s, each in objects if s == side] for side in range(len(self.spec.streams)))
 
 
 # Parts
@@ -266,7 +270,7 @@ def cases(
         for at, ending in draw(range_endings([number * pace + 2 for number in range(n_batches)])):
             batches[at][side].append(ending)
     left_spec, right_spec = (
-        _say_whether_punctuated(draw(stream_specs(side, policies)), [each for batch in batches for each in batch[side]])
+        say_whether_punctuated(draw(stream_specs(side, policies)), [each for batch in batches for each in batch[side]])
         for side in Side
     )
     spec = JoinSpec(
@@ -286,7 +290,8 @@ def _with_ends(spec: JoinSpec, batches: Sequence[Batch]) -> list[Batch]:
     ]
 
 
-def _say_whether_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> StreamSpec:
+def say_whether_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> StreamSpec:
+    """The stream as it is declared, given what it brings."""
     told = any(isinstance(each, Punctuation) for each in stream)
     return replace(spec, punctuated=told or spec.flag is not None or spec.unique or spec.clustered)
 
@@ -360,7 +365,7 @@ class Promises:
         """Remembers what the stream says with this object."""
         if isinstance(each, Punctuation):
             self.told.append(each)
-            self.ended = self.ended or _ends_stream(each)
+            self.ended = self.ended or ends_stream(each)
             return
         self.seen.append(each.values[0])
         if self.spec.flag is not None and each.values[3]:
@@ -404,18 +409,18 @@ def honest_cases(
         ours = promises[side]
         ending = [p for p in ours.announced() if p.ts == ts]
         tiled = by_ranges and 2 * number > n_objects
-        each = draw(_honest_object(ts, with_ranges, prompt, tiled, [p.patterns[0] for p in ending]))
+        each = draw(honest_objects(ts, with_ranges, prompt, tiled, [p.patterns[0] for p in ending]))
         each = with_end(ours.spec, each)
         for _ in range(draw(st.integers(1, 1 if counted or not ending else 2))):
-            if ours.refuses(each) or (_ends_stream(each) and not with_ends):
+            if ours.refuses(each) or (ends_stream(each) and not with_ends):
                 continue
             ours.note(each)
             slack = ours.spec.lateness_us if disorder else 0
-            delay = slack if _ends_stream(each) else draw(st.integers(0, slack))
+            delay = slack if ends_stream(each) else draw(st.integers(0, slack))
             arrivals.append((ts + delay + lag * side, ts, side, each))
     history = [(side, each) for _, _, side, each in sorted(arrivals, key=lambda arrival: arrival[:2])]
     left, right = (
-        _say_whether_punctuated(spec, [each for s, each in history if s is side])
+        say_whether_punctuated(spec, [each for s, each in history if s is side])
         for side, spec in ((LEFT, left), (RIGHT, right))
     )
     spec = JoinSpec(
@@ -425,7 +430,7 @@ def honest_cases(
         purge_threshold=draw(st.just(1) | st.integers(1, 4)),
         max_punctuations=draw(st.integers(1, 5)) if small_memory else DEFAULT_MAX_PUNCTUATIONS,
     )
-    return HonestCase(spec, _with_true_bounds(history), in_order=not disorder)
+    return HonestCase(spec, with_true_bounds(history), in_order=not disorder)
 
 
 @st.composite
@@ -436,7 +441,7 @@ def _honest_spec(draw: st.DrawFn, side: Side, counts: bool, prompt: bool) -> Str
 
 
 @st.composite
-def _honest_object(
+def honest_objects(
     draw: st.DrawFn, ts: int, with_ranges: bool, prompt: bool, by_ranges: bool, ending: Sequence[Pattern]
 ) -> Object:
     """An object at this time; `ending` are keys that are announced to end now, which may come for the last time."""
@@ -457,16 +462,17 @@ def _honest_object(
     return Row((draw(keys() | st.integers(0, 2)), ts, draw(payloads()), draw(seldom())))
 
 
-def _ends_stream(each: Object) -> bool:
+def ends_stream(each: Object) -> bool:
+    """Whether this is the end of its stream."""
     return isinstance(each, Punctuation) and all(pattern == WILDCARD for pattern in each.patterns)
 
 
-def _with_true_bounds(history: list[tuple[Side, Object]]) -> list[tuple[Side, Object]]:
+def with_true_bounds(history: Sequence[tuple[int, Object]]) -> list[tuple[int, Object]]:
     """Lowers every `ts <= t` below all tuples that come after it, by arrival or by time."""
     true = []
     for place, (side, each) in enumerate(history):
         if isinstance(each, Punctuation) and isinstance(each.patterns[1], Range):
-            rows = [(at, row.values[1]) for at, (s, row) in enumerate(history) if s is side and isinstance(row, Row)]
+            rows = [(at, row.values[1]) for at, (s, row) in enumerate(history) if s == side and isinstance(row, Row)]
             later = [ts for at, ts in rows if at > place or ts > each.ts]
             bound = replace(each.patterns[1], high=min([each.patterns[1].high, *(ts - 1 for ts in later)]))
             each = replace(each, patterns=(each.patterns[0], bound, *each.patterns[2:]))
