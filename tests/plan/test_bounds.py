@@ -86,3 +86,16 @@ def test_keys_that_never_come_in_the_other_stream(window: str | None, punctuatio
     join = quietly({"window": window}, {"punctuations": punctuations})
     assert bound(join.spec, LEFT).leaves_strangers == leaves
     assert ("keys that never come in B stay until it ends" in join.explain()) == leaves
+
+
+def test_rare_tuples_have_a_rate_that_can_be_read_and_nothing_is_said_of_what_cannot_come() -> None:
+    hour = 3_600_000_000
+    streams = [
+        pt.stream(
+            pa.table({"k": [1, 2, 3], "ts": [0, 12 * hour, 24 * hour]}), name=name, key="k", time="ts", window="1 day"
+        )
+        for name in "AB"
+    ]
+    told = pt.join(*streams).explain()
+    assert "3 tuples at 3.0/day" in told
+    assert "output punctuations: none, since no stream brings any" in told

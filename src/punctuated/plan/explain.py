@@ -39,8 +39,13 @@ def explain(
         lines.append(f"  sheds: {_limits(spec.shed)}")
     for side in Side:
         lines += _describe(spec, side, statistics)
-    lines.append(f"  output punctuations: {_RULES[spec.algorithm.propagation]}")
+    lines.append(f"  output punctuations: {_output_rule(spec)}")
     return "\n".join(lines)
+
+
+def _output_rule(spec: JoinSpec) -> str:
+    told = any(stream.punctuated for stream in spec.streams)
+    return _RULES[spec.algorithm.propagation] if told else "none, since no stream brings any"
 
 
 def _limits(shed: Shed) -> str:
@@ -73,10 +78,26 @@ def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]
     ours = statistics[side]
     return [
         *lines,
-        f"    {ours.tuples:,} tuples at {ours.rate:,.1f}/s, {ours.distinct_values:,} values, "
-        f"{ours.punctuations:,} punctuations",
+        f"    {_count(ours.tuples, 'tuple')} at {_rate(ours.rate)}, {_count(ours.distinct_values, 'value')}, "
+        f"{_count(ours.punctuations, 'punctuation')}",
         f"{state}; about {expected_state(spec, side, statistics):,.0f} tuples",
     ]
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _rate(per_second: float) -> str:
+    """In the unit that shows it best.
+
+    >>> _rate(1234.5), _rate(1 / 7200)
+    ('1,234.5/s', '12.0/day')
+    """
+    for unit, seconds in (("s", 1), ("min", 60), ("h", 3600)):
+        if per_second * seconds >= 1:
+            return f"{per_second * seconds:,.1f}/{unit}"
+    return f"{per_second * 86400:,.1f}/day"
 
 
 def _lateness(stream: StreamSpec) -> str:

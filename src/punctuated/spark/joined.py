@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import NoReturn
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -90,6 +91,11 @@ class SparkJoin:
     def all(self) -> DataFrame:
         """Everything in one DataFrame; `_kind` says result, punctuation or rejected."""
         return self._view(View.ALL)
+
+    @property
+    def metrics(self) -> NoReturn:
+        """Tables have them; those of a query are found by the query."""
+        raise StreamError("a join on Spark has metrics where its query runs: pt.metrics.of(query)")
 
     def write_to(
         self,

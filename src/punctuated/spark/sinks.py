@@ -178,5 +178,5 @@ def _trigger(trigger: Trigger | None) -> dict[str, Any]:
     if trigger is None:
         return {}
     if isinstance(trigger, str):
-        return _ALL_THERE_IS if trigger == "availableNow" else {"processingTime": trigger}
+        return _ALL_THERE_IS if trigger.lower() == "availablenow" else {"processingTime": trigger}
     return dict(trigger)
