@@ -15,7 +15,7 @@ from punctuated.join.state.cuts import CodeLine, Cut, Stretch, ValueLine
 from punctuated.join.state.growing_records import GrowingRecords
 from punctuated.join.state.ordered_index import OrderedIndex
 from punctuated.join.state.segments import Segments
-from punctuated.join.state.standing import ENDED, OVER
+from punctuated.join.state.standing import ENDED, over
 from punctuated.kernels import layout as lay
 from punctuated.kernels.ranges import find_first_endings
 from punctuated.model.pattern import Range
@@ -47,7 +47,7 @@ def told_plainly(table: list[Plain], side: Side, low: int, high: int, ts: int) -
             continue
         plain.flags |= ENDED << side
         if plain.flags & (ENDED << side.other):
-            table[value] = Plain(OVER)
+            table[value] = Plain(over(2))
             told.add(value)
         elif side == LEFT:
             plain.left = ts
@@ -78,7 +78,7 @@ def runs_of(segments: Segments) -> list[tuple[int, int, Plain]]:
 
 @given(st.lists(st.tuples(SIDES, INTERVALS, st.booleans()), max_size=25))
 def test_segments_are_maximal_runs_of_values_that_stand_alike(steps: list[tuple[Side, tuple[int, int], bool]]) -> None:
-    segments, table = Segments(coded=True), [Plain() for _ in DOMAIN]
+    segments, table = Segments(len(Side), coded=True), [Plain() for _ in DOMAIN]
     for ts, (side, (low, high), settles) in enumerate(steps):
         told = segments.cover(side, stretch(low, high), ts, ts, (0, 0), tells=True)
         values = {value for each in told for value in range(each.stretch.start.place, each.stretch.stop.place)}
@@ -94,7 +94,7 @@ def test_segments_are_maximal_runs_of_values_that_stand_alike(steps: list[tuple[
 
 
 def test_what_is_told_has_the_later_time() -> None:
-    segments = Segments(coded=True)
+    segments = Segments(len(Side), coded=True)
     segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
     segments.cover(LEFT, stretch(5, 9), 7, 0, (0, 0), tells=True)
     (told,) = segments.cover(RIGHT, stretch(0, 20), 5, 0, (0, 0), tells=True)
@@ -102,7 +102,7 @@ def test_what_is_told_has_the_later_time() -> None:
 
 
 def test_a_settled_range_has_the_time_that_all_settled_ones_share() -> None:
-    segments = Segments(coded=True)
+    segments = Segments(len(Side), coded=True)
     segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
     segments.settle(10)
     (told,) = segments.cover(RIGHT, stretch(0, 5), 1, 0, (8, 0), tells=True)
@@ -111,7 +111,7 @@ def test_a_settled_range_has_the_time_that_all_settled_ones_share() -> None:
 
 @pytest.mark.parametrize("n", [1, 10, 100])
 def test_ranges_side_by_side_become_one_segment(n: int) -> None:
-    segments = Segments(coded=True)
+    segments = Segments(len(Side), coded=True)
     for i in range(n):
         segments.cover(LEFT, stretch(4 * i, 4 * i + 4), i, i, (0, 0), tells=True)
     assert len(segments) == n
@@ -152,7 +152,7 @@ def test_first_endings_of_codes(ranges: list[tuple[tuple[int, int], int]], codes
 
 @given(st.lists(st.integers(0, 5_000), max_size=8), st.integers(-5, 5_000), st.integers(0, 2_000))
 def test_the_index_finds_what_has_come_since(sizes: list[int], low: int, width: int) -> None:
-    values = np.zeros(sum(sizes) + 1, lay.VALUE)
+    values = np.zeros(sum(sizes) + 1, lay.value_type(2))
     values["code"] = np.random.default_rng(len(sizes)).permutation(values.size)
     common = np.zeros(1, lay.COMMON)
     arrays: Any = type("Arrays", (), {"values": values, "common": common})
