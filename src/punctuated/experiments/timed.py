@@ -43,5 +43,5 @@ def timed(driver: JoinDriver) -> TimedTactic:
     """Put a stopwatch into a driver that has seen nothing yet, and let it make no results."""
     stopwatch = TimedTactic(driver.tactic)
     driver.tactic = stopwatch  # type: ignore[assignment]  # it hands on what it does not have itself
-    driver.collector = CountingCollector(driver.setup, driver.columns, driver.codec, driver.rows, None)
+    driver.collector = CountingCollector(driver.setup, driver.codec, driver.rows, None)
     return stopwatch

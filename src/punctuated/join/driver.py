@@ -15,10 +15,8 @@ from punctuated.join.intake.keys import NumberedKeys, key_codec
 from punctuated.join.intake.merge_order import merge_order
 from punctuated.join.intake.take_in import Intake, take_in
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.collector import Collector
-from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.choose_collector import choose_collector
 from punctuated.join.output.counters import Samples, current_counts
-from punctuated.join.output.pair_collector import PairCollector
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.control import HIDDEN, ShedControl
 from punctuated.join.state import fingerprint
@@ -49,7 +47,6 @@ class JoinDriver:
     def __init__(self, setup: DriverSetup) -> None:
         self.setup, self.spec, self.schemas = setup, setup.spec, setup.schemas
         self.codec = key_codec(setup.key_types, setup.hash_bits)
-        self.columns = ResultColumns.of(setup.spec, setup.schemas, self.codec.types)
         self.shedding = _shed_control(setup)
         hidden = [] if self.shedding is None else list(HIDDEN)
         self.rows = tuple(RowStore(pa.schema([*schema, *hidden])) for schema in setup.schemas)
@@ -60,7 +57,7 @@ class JoinDriver:
         self.statements = Statements(setup.spec, setup.schemas, self.codec, self.state, setup.place)
         self.idle = IdleStreams(setup.spec.streams)
         self.samples = Samples(setup.sample_us, len(setup.spec.streams))
-        self.collector: Collector = PairCollector(setup, self.columns, self.codec, self.rows, where)
+        self.collector = choose_collector(setup, self.codec, self.rows, where)
         self.parts = self._parts()
 
     def _parts(self) -> dict[str, Part]:

@@ -45,6 +45,11 @@ class Collector(ABC):
         self.rejections = Rejections(len(setup.spec.streams))
         self.batch = BatchResult()
 
+    @property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The columns of the results."""
+
     def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
         """A new batch; what intake has rejected comes out first."""
         self.batch = BatchResult()

@@ -48,20 +48,18 @@ class RowTimes:
 class PairCollector(Collector):
     """Makes columns of pairs, and of tuples that have no match."""
 
-    def __init__(
-        self,
-        setup: DriverSetup,
-        columns: ResultColumns,
-        codec: KeyCodec,
-        rows: tuple[RowStore, ...],
-        where: Where | None,
-    ) -> None:
+    def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], where: Where | None) -> None:
         """`where` is what of the extra predicate is left to decide on pairs."""
         super().__init__(setup, codec, rows)
-        self._columns, self._where = columns, where
+        self._columns, self._where = ResultColumns.of(setup.spec, setup.schemas, codec.types), where
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
         self._times: Sequence[RowTimes] = ()
         self._chances: Chances | None = None  # of the batch at hand, where estimates are made
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The key once, then the columns of both sides."""
+        return self._columns.schema
 
     @property
     def _settles_late(self) -> bool:
