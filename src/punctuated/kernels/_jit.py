@@ -63,31 +63,31 @@ class ChosenByState(Generic[P, R]):
 
     def __init__(self, declared: Callable[P, R]) -> None:
         self.__name__, self.__doc__ = declared.__name__, declared.__doc__
-        self._functions: dict[type, Callable[P, R]] = {}
+        self._functions: dict[type, Callable[..., Any]] = {}
         _extending.overload(self, jit_options=_INLINED, strict=False)(self._choose)
 
-    def of(self, state_type: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    def of(self, state_type: type) -> Callable[[F], F]:
         """Decorates the function for one type of state, which says itself whether it is inlined or called."""
 
-        def add(function: Callable[P, R]) -> Callable[P, R]:
+        def add(function: F) -> F:
             assert state_type not in self._functions, f"{self.__name__} of {state_type.__name__} is there already"
             self._functions[state_type] = function
             return function
 
         return add
 
-    def _choose(self, state: Any, *_: Any) -> Callable[..., R]:
+    def _choose(self, state: Any, *_: Any) -> Callable[..., Any]:
         """What numba compiles for these types of arguments."""
-        chosen: Callable[..., R] = self._function(state.instance_class)
+        chosen = self._function(state.instance_class)
         return lambda state, *arguments: chosen(state, *arguments)
 
-    def _function(self, state_type: type) -> Callable[P, R]:
+    def _function(self, state_type: type) -> Callable[..., Any]:
         if state_type not in self._functions:
             raise TypeError(f"there is no {self.__name__} of {state_type.__name__}: is its module imported?")
         return self._functions[state_type]
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
-        return self._function(type(arguments[0]))(*arguments, **named)
+        return cast(R, self._function(type(arguments[0]))(*arguments, **named))
 
 
 def chosen_by_state(declared: Callable[P, R]) -> ChosenByState[P, R]:
