@@ -6,9 +6,11 @@ How results look depends on that number: a collector of a join of so many stream
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,10 +30,31 @@ from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Constant
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.rejection import REJECTIONS
-from punctuated.model.times import key_microseconds
+from punctuated.model.times import key_microseconds, to_microseconds
 
+Ints = npt.NDArray[np.int64]
 REASONS = ("both", "early", "own-state")
 _REJECTIONS = tuple(REJECTIONS)  # by the kernels' codes
+
+
+@dataclass(frozen=True)
+class RowTimes:
+    """Times by row number: stored rows come first, those of the batch at hand behind them."""
+
+    stored: RowStore
+    time: str
+    batch: Ints
+
+    def of(self, rows: lay.Indices) -> Ints:
+        """The times of these rows, in microseconds."""
+        n_stored = self.stored.n_stored
+        is_new = rows >= n_stored
+        if is_new.all():
+            return self.batch[rows - n_stored]
+        times = np.empty(rows.size, np.int64)
+        times[is_new] = self.batch[rows[is_new] - n_stored]
+        times[~is_new] = to_microseconds(self.stored.take(rows[~is_new], [self.time]).column(0), self.time)
+        return times
 
 
 class Collector(ABC):
@@ -42,6 +65,7 @@ class Collector(ABC):
         self._codec, self._rows = codec, rows
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(setup.spec.left.key, codec.types)
+        self._times: Sequence[RowTimes] = ()
         self.rejections = Rejections(len(setup.spec.streams))
         self.batch = BatchResult()
 
@@ -54,6 +78,8 @@ class Collector(ABC):
         """A new batch; what intake has rejected comes out first."""
         self.batch = BatchResult()
         self._output_watermark = output_watermark
+        named = zip(self._rows, self._spec.streams, intakes, strict=True)
+        self._times = [RowTimes(rows, stream.time, intake.objects.ts) for rows, stream, intake in named]
         for side, intake in enumerate(intakes):
             for rows, reason in intake.rejected if side != self._setup.repeated else ():
                 self._add_rejected(side, rows, reason)

@@ -1,7 +1,6 @@
 """Results of a join of two: pairs of row numbers become columns here, and an extra predicate decides here."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,30 +18,9 @@ from punctuated.join.state.rows import RowStore, ring_positions
 from punctuated.kernels import layout as lay
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinType
-from punctuated.model.times import to_microseconds
 
 Where = Callable[[pa.Table, pa.Table], npt.NDArray[np.bool_]]
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class RowTimes:
-    """Times by row number: stored rows come first, those of the batch at hand behind them."""
-
-    stored: RowStore
-    time: str
-    batch: Ints
-
-    def of(self, rows: lay.Indices) -> Ints:
-        """The times of these rows, in microseconds."""
-        n_stored = self.stored.n_stored
-        is_new = rows >= n_stored
-        if is_new.all():
-            return self.batch[rows - n_stored]
-        times = np.empty(rows.size, np.int64)
-        times[is_new] = self.batch[rows[is_new] - n_stored]
-        times[~is_new] = to_microseconds(self.stored.take(rows[~is_new], [self.time]).column(0), self.time)
-        return times
 
 
 class PairCollector(Collector):
@@ -53,7 +31,6 @@ class PairCollector(Collector):
         super().__init__(setup, codec, rows)
         self._columns, self._where = ResultColumns.of(setup.spec, setup.schemas, codec.types), where
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
-        self._times: Sequence[RowTimes] = ()
         self._chances: Chances | None = None  # of the batch at hand, where estimates are made
 
     @property
@@ -69,9 +46,6 @@ class PairCollector(Collector):
     def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
         """Also: which of the stored tuples have found a match."""
         super().begin(state, intakes, output_watermark)
-        self._times = [
-            RowTimes(self._rows[side], self._spec.streams[side].time, intakes[side].objects.ts) for side in Side
-        ]
         for side in Side if self._settles_late else ():
             self._matched[side] = np.zeros(self._rows[side].n_stored + len(intakes[side].rows), np.bool_)
             nodes = state.arrays.nodes[ring_positions(state, side)]
