@@ -66,7 +66,7 @@ class JoinState:
         common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
         self.arrays = self._state(self._fields(spec, self._sides(spec), common))
 
-    # What is of two streams
+    # What the state of a join of more streams says in another way
 
     def _state(self, fields: dict[str, Any]) -> lay.AnyState:
         """The arrays as one; its type says which kernels serve it."""
