@@ -37,4 +37,4 @@ def test_a_state_of_an_earlier_format_is_refused_with_what_to_do(path: Path) -> 
 
 
 def test_there_are_states_of_the_version_before() -> None:
-    assert {path.parent.name for path in EARLIER} >= {"format_4"}
+    assert {path.parent.name for path in EARLIER} >= {"format_5"}

@@ -135,3 +135,14 @@ def test_no_other_folder_of_numba_is_used(cache_home: Path, monkeypatch: pytest.
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(cache_home / "numba"))
     forget()
     assert str(code_folder()).startswith(str(cache_home.resolve() / "numba"))
+
+
+def test_a_change_in_a_folder_below_is_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    below = tmp_path / "kernels" / "below"
+    below.mkdir(parents=True)
+    monkeypatch.setattr(_code_cache, "__file__", str(tmp_path / "kernels" / "_code_cache.py"))
+    known = set()
+    for text in ("x = 1", "x = 2"):
+        (below / "kernel.py").write_text(text, encoding="utf-8")
+        known.add(_code_cache._fingerprint())
+    assert len(known) == 2

@@ -144,7 +144,8 @@ class Join:
         counts, warned = self._run[0].counts(), self._warned
         self._warned = True
         for reason in REJECTIONS if not warned else ():
-            for stream, counter in zip(self.spec.streams, per_stream(rejected_as(reason)), strict=True):
+            columns = per_stream(rejected_as(reason), len(self.spec.streams))
+            for stream, counter in zip(self.spec.streams, columns, strict=True):
                 if counts[counter]:
                     message = describe_rejection(stream.name, reason, counts[counter], "joined.rejected shows them")
                     warnings.warn(message, RejectedRowsWarning, stacklevel=4)

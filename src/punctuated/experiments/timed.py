@@ -1,12 +1,13 @@
 """What a join costs without its surroundings: its tactic with a stopwatch, and results that are only counted."""
 
+from collections.abc import Sequence
 from time import thread_time
 
 from punctuated.join.driver import JoinDriver
-from punctuated.join.output.collector import Collector
+from punctuated.join.output.pair_collector import PairCollector
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.tactics.tactic import Tactic
-from punctuated.kernels.layout import Indices, Objects
+from punctuated.kernels.layout import Ints, Objects
 
 
 class TimedTactic:
@@ -22,15 +23,15 @@ class TimedTactic:
     def __getattr__(self, name: str) -> object:
         return getattr(self._tactic, name)
 
-    def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
+    def run(self, order: Ints, at: int, stop: int, inputs: Sequence[Objects]) -> int:
         """The loop, timed."""
         start = thread_time()
-        came_to = self._tactic.run(order, at, stop, left, right)
+        came_to = self._tactic.run(order, at, stop, inputs)
         self.loop_s += thread_time() - start
         return came_to
 
 
-class CountingCollector(Collector):
+class CountingCollector(PairCollector):
     """Counts results without making columns of them."""
 
     def drain_pairs(self, state: JoinState) -> None:
@@ -42,5 +43,5 @@ def timed(driver: JoinDriver) -> TimedTactic:
     """Put a stopwatch into a driver that has seen nothing yet, and let it make no results."""
     stopwatch = TimedTactic(driver.tactic)
     driver.tactic = stopwatch  # type: ignore[assignment]  # it hands on what it does not have itself
-    driver.collector = CountingCollector(driver.setup, driver.columns, driver.codec, driver.rows, None)
+    driver.collector = CountingCollector(driver.setup, driver.codec, driver.rows, None)
     return stopwatch

@@ -12,10 +12,10 @@ import pyarrow as pa
 from punctuated.errors import PromiseBroken
 from punctuated.join.intake.idle import IdleStreams
 from punctuated.join.intake.keys import NumberedKeys, key_codec
+from punctuated.join.intake.merge_order import merge_order
 from punctuated.join.intake.take_in import Intake, take_in
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.collector import Collector
-from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.choose_collector import choose_collector
 from punctuated.join.output.counters import Samples, current_counts
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.control import HIDDEN, ShedControl
@@ -29,35 +29,35 @@ from punctuated.join.state.statements import Statements
 from punctuated.join.tactics.choose import choose_tactic
 from punctuated.join.tactics.served_predicate import served_predicate
 from punctuated.kernels import layout as lay
-from punctuated.kernels.merge import merge_order
-from punctuated.kernels.process import finish_batch
+from punctuated.kernels.batch import finish_batch
+from punctuated.kernels.packed import unpack_object
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import LEFT, RIGHT, Side
 
 _LARGEST_QUOTA = 1 << 15
 
 
 class JoinDriver:
-    """A two-way join, batch by batch. `tactic`, `collector` and `shedding` may be exchanged before the first one."""
+    """A join, batch by batch. `tactic`, `collector` and `shedding` may be exchanged before the first one.
+
+    How many streams there are, it does not ask: what depends on that is its tactic's, its state's and its collector's.
+    """
 
     def __init__(self, setup: DriverSetup) -> None:
         self.setup, self.spec, self.schemas = setup, setup.spec, setup.schemas
         self.codec = key_codec(setup.key_types, setup.hash_bits)
-        self.columns = ResultColumns.of(setup.spec, setup.schemas, self.codec.types)
         self.shedding = _shed_control(setup)
         hidden = [] if self.shedding is None else list(HIDDEN)
-        left, right = (RowStore(pa.schema([*schema, *hidden])) for schema in setup.schemas)
-        self.rows = left, right
+        self.rows = tuple(RowStore(pa.schema([*schema, *hidden])) for schema in setup.schemas)
         self._budget = Budget(setup.spec.bucket_bytes, str(setup.place), lambda: self.nbytes)
         ranged, where = served_predicate(setup.spec, setup.where, setup.schemas)
         self.tactic = choose_tactic(setup, self.codec, ranged, self._budget.allow, filtered=where is not None)
         self.state = self.tactic.state
         self.statements = Statements(setup.spec, setup.schemas, self.codec, self.state, setup.place)
         self.idle = IdleStreams(setup.spec.streams)
-        self.samples = Samples(setup.sample_us)
-        self.collector = Collector(setup, self.columns, self.codec, self.rows, where)
+        self.samples = Samples(setup.sample_us, len(setup.spec.streams))
+        self.collector = choose_collector(setup, self.codec, self.rows, where)
         self.parts = self._parts()
 
     def _parts(self) -> dict[str, Part]:
@@ -90,16 +90,16 @@ class JoinDriver:
         watermark = self.output_watermark
         if now_us is not None:
             batches = tuple(self.idle.release(batches, self.state.sides, now_us))
-        intakes = self._take_in(LEFT, batches[LEFT]), self._take_in(RIGHT, batches[RIGHT])
+        intakes = tuple(self._take_in(side, batch) for side, batch in enumerate(batches))
         if self.shedding is not None:
             self.shedding.apply(intakes, now_us)
         for intake in intakes:
             intake.close()
         self._begin(intakes, watermark)
         self._budget.allow(sum(intake.rows.nbytes for intake in intakes))
-        inputs = intakes[LEFT].objects, intakes[RIGHT].objects
+        inputs = tuple(intake.objects for intake in intakes)
         self.tactic.expect(inputs)
-        order = merge_order(*inputs)
+        order = merge_order(inputs)
         self.collector.expect(order, intakes, None if self.shedding is None else self.shedding.shares)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
         self.statements.note_promises(intakes, order)
@@ -115,13 +115,13 @@ class JoinDriver:
         yield self._finish(order.size)
 
     def end(self) -> BatchResult:
-        """A last batch: both streams end, left first, and all that is left comes out."""
+        """A last batch: all streams end, the left one first, and all that is left comes out."""
         newest = self.state.sides["newest"].tolist()
+        latest = max((ts for ts in newest if ts != lay.NEVER), default=0)
         ends = []
-        for side in Side:
-            known = [ts for ts in (newest[side], newest[side.other], 0) if ts != lay.NEVER]
-            everything = Punctuation(known[0], (WILDCARD,) * len(self.spec.streams[side].columns))
-            ends.append(StreamBatch(self.schemas[side].empty_table(), punctuations=(everything,)))
+        for stream, schema, ts in zip(self.spec.streams, self.schemas, newest, strict=True):
+            everything = Punctuation(latest if ts == lay.NEVER else ts, (WILDCARD,) * len(stream.columns))
+            ends.append(StreamBatch(schema.empty_table(), punctuations=(everything,)))
         return self.process(*ends)
 
     def counts(self, inputs: Sequence[lay.Objects] = (), before_us: int | None = None) -> dict[str, int]:
@@ -133,7 +133,7 @@ class JoinDriver:
             elsewhere |= self.shedding.left_out(ahead, except_of=self.setup.repeated)
         return current_counts(self.state, elsewhere)
 
-    def count_corrupt(self, side: Side, n_rows: int) -> None:
+    def count_corrupt(self, side: int, n_rows: int) -> None:
         """Rows were rejected before they came here."""
         self.state.common["rejected"] += n_rows
         self.collector.rejections.add(side, "corrupt", n_rows)
@@ -151,12 +151,12 @@ class JoinDriver:
     @property
     def nbytes(self) -> int:
         """Bytes of everything that is kept between batches."""
-        parts = (self.state, self.statements, *self.rows)
-        return sum(part.nbytes for part in parts) + self.codec.nbytes()
+        rows = sum(each.nbytes for each in self.rows)
+        return self.state.nbytes + self.statements.nbytes + rows + self.codec.nbytes()
 
     # A batch
 
-    def _take_in(self, side: Side, batch: StreamBatch) -> Intake:
+    def _take_in(self, side: int, batch: StreamBatch) -> Intake:
         stream, ours = self.spec.streams[side], self.state.sides[side]
         own_windows = self.spec.own_windows
         intake = take_in(stream, batch, self.codec, ours, lambda rows: self.tactic.encode(side, rows), own_windows)
@@ -165,14 +165,14 @@ class JoinDriver:
 
     def _begin(self, intakes: Sequence[Intake], watermark: int) -> None:
         sides, common = self.state.sides, self.state.common
-        for side in Side:
+        for side in self.spec.sides:
             sides["base_row"][side] = self.rows[side].begin(intakes[side].rows)
             sides["appended"][side] = 0
             sides["batch_newest"][side] = intakes[side].times.newest
         self.collector.begin(self.state, intakes, watermark)
         common["first_seq"], common["due"] = common["seq"], lay.NEVER
         self.statements.begin()
-        for side in Side:
+        for side in self.spec.sides:
             if self.spec.streams[side].clustered:
                 self.state.add_boundaries(side, intakes[side].boundaries)
 
@@ -184,13 +184,13 @@ class JoinDriver:
         repeated, sides = self.setup.repeated, self.state.sides
         if repeated is not None:
             sides["tuples"][repeated] -= len(intakes[repeated].rows)
-        for side in Side:
+        for side in self.spec.sides:
             in_all = intakes[side].objects.punctuation_kind > lay.ANNOUNCE_VALUE
             sides["punctuations"][side] -= in_all.sum()
 
-    def _run(self, order: lay.Indices, at: int, stop: int, intakes: Sequence[Intake]) -> int:
+    def _run(self, order: lay.Ints, at: int, stop: int, intakes: Sequence[Intake]) -> int:
         """Let the tactic run towards `stop`, and do what it asks for when it comes back."""
-        at = self.tactic.run(order, at, stop, intakes[LEFT].objects, intakes[RIGHT].objects)
+        at = self.tactic.run(order, at, stop, [intake.objects for intake in intakes])
         why = self.state.common[0]["stopped_by"]
         if why == lay.NEEDS_ROOM:
             self._make_room()
@@ -220,8 +220,8 @@ class JoinDriver:
             self.state.grow_pairs()
 
     def _fail(self, reference: int, intakes: Sequence[Intake]) -> None:
-        side = Side(int(reference) & 1)
-        row = intakes[side].rows.slice(int(reference) >> 2, 1).to_pylist()[0]
+        position, _, side = unpack_object(int(reference))
+        row = intakes[side].rows.slice(position, 1).to_pylist()[0]
         stream = self.spec.streams[side].name
         raise PromiseBroken(
             f"stream {stream!r} brought {row} after a punctuation had ended its value; "
@@ -231,8 +231,8 @@ class JoinDriver:
     # Range endings
 
     def _meet_range(self, reference: int, intakes: Sequence[Intake]) -> None:
-        side = Side(int(reference) & 1)
-        place = int(intakes[side].objects.punctuation_code[int(reference) >> 2])
+        position, _, side = unpack_object(int(reference))
+        place = int(intakes[side].objects.punctuation_code[position])
         self._grow()
         self._put_out(self.statements.meet_range(side, intakes[side].ranges[place]))
 
@@ -259,7 +259,7 @@ class JoinDriver:
         self.statements.archive()
         self.statements.settle(self.output_watermark)
         self.statements.enforce_cap()
-        for side in Side:
+        for side in self.spec.sides:
             self.rows[side].commit(state, side)
         self.tactic.forget_keys(self.statements)
         self.tactic.adapt()

@@ -36,7 +36,7 @@ def code_folder() -> Path | None:
 def _fingerprint() -> str:
     """Numba notices a changed source file, but not a changed callee in another file, nor a constant from elsewhere."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in [*sorted(Path(__file__).parent.glob("*.py")), Path(eternity.__file__)]:
+    for source in [*sorted(Path(__file__).parent.rglob("*.py")), Path(eternity.__file__)]:
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -1,13 +1,18 @@
 """The one place that says how kernels are compiled."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numba
+import numba.extending
 
 from punctuated.kernels._code_cache import code_cache
 
 F = TypeVar("F", bound=Callable[..., object])
+P = ParamSpec("P")
+R = TypeVar("R")
+_extending: Any = numba.extending  # some versions of numba have types, some have not
+_INLINED = {"_nrt": False, "error_model": "numpy", "forceinline": True}
 
 
 def _compiled(function: F, **options: bool) -> F:
@@ -42,3 +47,49 @@ def part(function: F) -> F:
 def inlined(function: F) -> F:
     """A part on the hot path: its code stands where it is called, since passing many arrays outweighs the work."""
     return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
+def formula(function: F) -> F:
+    """A short calculation that Python and kernels share: it stays a function of Python, and kernels have it inlined."""
+    return cast(F, _extending.register_jitable(**_INLINED)(function))
+
+
+class ChosenByState(Generic[P, R]):
+    """A function that kernels call by one name, and that is another one for every type of state.
+
+    Which one it is the compiler knows, by the type of the first argument, so the choice costs nothing. A module that is
+    imported later may add the function for a state of its own, as long as nothing was compiled for that before.
+    """
+
+    def __init__(self, declared: Callable[P, R]) -> None:
+        self.__name__, self.__doc__ = declared.__name__, declared.__doc__
+        self._functions: dict[type, Callable[..., Any]] = {}
+        _extending.overload(self, jit_options=_INLINED, strict=False)(self._choose)
+
+    def of(self, state_type: type) -> Callable[[F], F]:
+        """Decorates the function for one type of state, which says itself whether it is inlined or called."""
+
+        def add(function: F) -> F:
+            assert state_type not in self._functions, f"{self.__name__} of {state_type.__name__} is there already"
+            self._functions[state_type] = function
+            return function
+
+        return add
+
+    def _choose(self, state: Any, *_: Any) -> Callable[..., Any]:
+        """What numba compiles for these types of arguments."""
+        chosen = self._function(state.instance_class)
+        return lambda state, *arguments: chosen(state, *arguments)
+
+    def _function(self, state_type: type) -> Callable[..., Any]:
+        if state_type not in self._functions:
+            raise TypeError(f"there is no {self.__name__} of {state_type.__name__}: is its module imported?")
+        return self._functions[state_type]
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        return cast(R, self._function(type(arguments[0]))(*arguments, **named))
+
+
+def chosen_by_state(declared: Callable[P, R]) -> ChosenByState[P, R]:
+    """Decorates a function without a body, which says what the functions of all states have in common."""
+    return ChosenByState(declared)

@@ -6,17 +6,17 @@ a part of the objects, has the same clock as all others.
 """
 
 from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.by_state import advance, deadline_due, n_streams
 from punctuated.kernels.clusters import end_clusters, next_leaving
 from punctuated.kernels.endings import fire_pending
 from punctuated.kernels.heap import due_at
-from punctuated.kernels.invalidate import advance
-from punctuated.kernels.layout import FOREVER, RANGE_DUE, State
+from punctuated.kernels.layout import FOREVER, RANGE_DUE, AnyState
 
 
 @inlined
-def reach(state: State, moment: int) -> None:
-    """Both streams are at this moment now."""
-    for side in range(2):
+def reach(state: AnyState, moment: int) -> None:
+    """All streams are at this moment now."""
+    for side in range(n_streams(state)):
         ours = state.sides[side]
         newest = min(moment, ours.batch_newest)
         if newest > ours.newest:
@@ -25,10 +25,10 @@ def reach(state: State, moment: int) -> None:
 
 
 @part
-def next_due(state: State) -> int:
+def next_due(state: AnyState) -> int:
     """The next moment at which a timer goes off."""
     due = FOREVER
-    for side in range(2):
+    for side in range(n_streams(state)):
         ours = state.sides[side]
         due = min(due, due_at(state, side, ours.range_time))
         if ours.n_pending:
@@ -36,14 +36,14 @@ def next_due(state: State) -> int:
         if ours.n_clusters:
             due = min(due, next_leaving(state, side))
         if ours.n_deadlines:
-            due = min(due, due_at(state, 1 - side, state.deadlines[side][0].time + 1))
+            due = min(due, deadline_due(state, side, state.deadlines[side][0].time))
     return due
 
 
 @part
-def fire_all(state: State) -> bool:
-    """Objects of one moment are done: endings take effect, left before right; false if it is a range's turn."""
-    for side in range(2):
+def fire_all(state: AnyState) -> bool:
+    """Objects of one moment are done: endings take effect, side by side; false if it is a range's turn."""
+    for side in range(n_streams(state)):
         if state.sides[side].n_clusters:
             end_clusters(state, side)
         if not fire_pending(state, side):
@@ -52,7 +52,7 @@ def fire_all(state: State) -> bool:
 
 
 @part
-def run_clock(state: State, until: int) -> bool:
+def run_clock(state: AnyState, until: int) -> bool:
     """Let everything happen that falls due up to a moment; false if it is a range's turn: that is the driver's work."""
     common = state.common[0]
     while common.due <= until:
@@ -66,7 +66,7 @@ def run_clock(state: State, until: int) -> bool:
 
 
 @inlined
-def move_clock(state: State, ts: int) -> bool:
+def move_clock(state: AnyState, ts: int) -> bool:
     """The clock moves on to the time of an object; false if a range is due before, which is the driver's work."""
     common = state.common[0]
     if ts <= common.now:

@@ -9,11 +9,11 @@ late but allowed finds its cluster open.
 from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.endings import end_value
 from punctuated.kernels.heap import pop_timer, push_timer
-from punctuated.kernels.layout import FOREVER, NEVER, NONE, OPEN, State
+from punctuated.kernels.layout import FOREVER, NEVER, NONE, OPEN, AnyState
 
 
 @part
-def first_boundary_after(state: State, side: int, time: int) -> int:
+def first_boundary_after(state: AnyState, side: int, time: int) -> int:
     """Position of the side's first boundary that is later."""
     boundaries = state.boundaries[side]
     first, last = 0, state.sides[side].n_boundaries
@@ -27,7 +27,7 @@ def first_boundary_after(state: State, side: int, time: int) -> int:
 
 
 @part
-def next_boundary(state: State, side: int) -> int:
+def next_boundary(state: AnyState, side: int) -> int:
     """Position of the first boundary that may end an open value; beyond the last one if there is none."""
     ours = state.sides[side]
     if ours.n_clusters == 0:
@@ -36,7 +36,7 @@ def next_boundary(state: State, side: int) -> int:
 
 
 @part
-def next_leaving(state: State, side: int) -> int:
+def next_leaving(state: AnyState, side: int) -> int:
     """The moment of the batch's clock at which the side may leave an open value; FOREVER if there is none."""
     ours, at = state.sides[side], next_boundary(state, side)
     if at == ours.n_boundaries:
@@ -46,26 +46,26 @@ def next_leaving(state: State, side: int) -> int:
 
 
 @inlined
-def watch_value(state: State, side: int, index: int) -> None:
+def watch_value(state: AnyState, side: int, index: int) -> None:
     """Put an open value in its place, by the time of its last tuple."""
     ours, last = state.sides[side], state.endings[index].last_ts[side]
     ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, last, state.values[index].code, index)
 
 
 @part
-def open_value(state: State, side: int, index: int) -> None:
+def open_value(state: AnyState, side: int, index: int) -> None:
     """A clustered stream has brought a tuple of this value; boundaries that it has passed already may end it."""
     ours, value, common = state.sides[side], state.values[index], state.common[0]
-    if value.open & (OPEN << side):
+    if value.flags & (OPEN << side):
         return
-    value.open |= OPEN << side
+    value.flags |= OPEN << side
     watch_value(state, side, index)
     ours.boundary = min(ours.boundary, first_boundary_after(state, side, state.endings[index].last_ts[side]))
     common.due = min(common.due, next_leaving(state, side))
 
 
 @part
-def end_before(state: State, side: int, at: int) -> None:
+def end_before(state: AnyState, side: int, at: int) -> None:
     """End the open values whose last tuple is before a boundary, but for the value that comes there itself.
 
     A value's own boundary can be later than its last tuple only if tuples of it were rejected.
@@ -81,7 +81,7 @@ def end_before(state: State, side: int, at: int) -> None:
         elif boundary.is_here and boundary.code == value.code:
             own = index
         else:
-            value.open &= ~(OPEN << side)
+            value.flags &= ~(OPEN << side)
             if last != NEVER:  # else it was forgotten
                 end_value(state, side, index, boundary.time, False)
     if own >= 0:
@@ -89,7 +89,7 @@ def end_before(state: State, side: int, at: int) -> None:
 
 
 @part
-def end_clusters(state: State, side: int) -> None:
+def end_clusters(state: AnyState, side: int) -> None:
     """End the open values that the stream has left by now."""
     ours = state.sides[side]
     at = next_boundary(state, side)

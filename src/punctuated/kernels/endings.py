@@ -1,6 +1,8 @@
 """Endings: a stream says that a value is over. When that takes effect, and what it purges (PW-25 … PW-27)."""
 
 from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.by_state import propagate, purge_for_ending
+from punctuated.kernels.forget import has_ended
 from punctuated.kernels.hash_index import find_run
 from punctuated.kernels.heap import due_at, pop_timer, push_timer
 from punctuated.kernels.layout import (
@@ -13,41 +15,12 @@ from punctuated.kernels.layout import (
     OUT,
     OUT_RECALLED,
     RECALLED,
-    State,
+    AnyState,
 )
-from punctuated.kernels.propagate import has_ended, propagate
-from punctuated.kernels.purge import drop_expired, purge_value
-
-
-@part
-def purge_queue(state: State) -> None:
-    """Carry out the purges that have come together."""
-    common = state.common[0]
-    for entry in state.queue[: common.n_queued]:
-        index, by = entry >> 1, entry & 1
-        if state.values[index].flags & (EFFECT << by):  # else it was forgotten meanwhile
-            purge_value(state, 1 - by, index, state.endings[index].ended_ts[by])
-    common.n_queued = 0
 
 
 @inlined
-def purge_for_ending(state: State, side: int, index: int) -> None:
-    """An ending of `side` has taken effect: forget the other's tuples, now or with others to come (PJ-07)."""
-    common = state.common[0]
-    if not common.forgets_by_punctuation:
-        return
-    if common.purge_threshold == 1:
-        purge_value(state, 1 - side, index, state.endings[index].ended_ts[side])
-        return
-    drop_expired(state, 1 - side, index)
-    state.queue[common.n_queued] = 2 * index + side
-    common.n_queued += 1
-    if common.n_queued == common.purge_threshold:
-        purge_queue(state)
-
-
-@inlined
-def take_effect(state: State, side: int, index: int) -> None:
+def take_effect(state: AnyState, side: int, index: int) -> None:
     """From now on the side is known to bring no tuple of this value any more."""
     state.values[index].flags |= EFFECT << side
     purge_for_ending(state, side, index)
@@ -55,8 +28,8 @@ def take_effect(state: State, side: int, index: int) -> None:
 
 
 @part
-def archive_again(state: State, index: int) -> None:
-    """What is remembered of a finished value has changed: the other stream has now ended it too (PW-35)."""
+def archive_again(state: AnyState, index: int) -> None:
+    """What is remembered of a finished value has changed: another stream has now ended it too (PW-35)."""
     common, value = state.common[0], state.values[index]
     finished = find_run(state.runs, value.code)
     if finished >= 0:  # what the run said of it is its own again
@@ -67,14 +40,14 @@ def archive_again(state: State, index: int) -> None:
 
 
 @inlined
-def effect_ts(state: State, side: int, index: int) -> int:
+def effect_ts(state: AnyState, side: int, index: int) -> int:
     """The watermark from which the side's ending of a value is in effect."""
     announced = state.values[index].flags & (ANNOUNCED << side) != 0
     return int(state.endings[index].ended_ts[side] + announced)
 
 
 @inlined
-def note_ending(state: State, side: int, index: int, ts: int, announced: bool) -> bool:
+def note_ending(state: AnyState, side: int, index: int, ts: int, announced: bool) -> bool:
     """Remember that the side ended a value at `ts`; false if that says nothing new (XD-13: repeating is harmless)."""
     value, ending = state.values[index], state.endings[index]
     if value.flags & (EFFECT << side) or state.sides[side].end_ts != FOREVER:
@@ -96,7 +69,7 @@ def note_ending(state: State, side: int, index: int, ts: int, announced: bool) -
 
 
 @part
-def end_value(state: State, side: int, index: int, ts: int, announced: bool) -> None:
+def end_value(state: AnyState, side: int, index: int, ts: int, announced: bool) -> None:
     """A punctuation of `side` names a single value; it takes effect once the watermark is there, or beyond."""
     ours, effect = state.sides[side], ts + announced
     is_repeated = state.values[index].flags & (ENDED << side)
@@ -112,7 +85,7 @@ def end_value(state: State, side: int, index: int, ts: int, announced: bool) -> 
 
 
 @part
-def end_at_once(state: State, side: int, index: int, ts: int) -> None:
+def end_at_once(state: AnyState, side: int, index: int, ts: int) -> None:
     """A constraint of the stream ends a value: that takes effect whatever the watermark."""
     if not has_ended(state, side, index):
         note_ending(state, side, index, ts, False)
@@ -120,7 +93,7 @@ def end_at_once(state: State, side: int, index: int, ts: int) -> None:
 
 
 @part
-def end_pending(state: State, side: int, index: int, ts: int) -> bool:
+def end_pending(state: AnyState, side: int, index: int, ts: int) -> bool:
     """The stream is over, so its pending ending of a value takes effect; nothing is propagated yet."""
     flags = state.values[index].flags
     if flags & (ENDED << side) == 0 or flags & (EFFECT << side):
@@ -133,7 +106,7 @@ def end_pending(state: State, side: int, index: int, ts: int) -> bool:
 
 
 @part
-def range_is_first(state: State, side: int) -> bool:
+def range_is_first(state: AnyState, side: int) -> bool:
     """Whether a pending range ending is the next one to take effect; that is the driver's work."""
     ours = state.sides[side]
     if ours.range_time > ours.watermark:
@@ -145,7 +118,7 @@ def range_is_first(state: State, side: int) -> bool:
 
 
 @part
-def fire_pending(state: State, side: int) -> bool:
+def fire_pending(state: AnyState, side: int) -> bool:
     """Put into effect what the side's watermark has reached; false if it is a range's turn."""
     ours, heap = state.sides[side], state.pending[side]
     while not range_is_first(state, side) and ours.n_pending and heap[0].time <= ours.watermark:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels.by_state import n_streams
 from punctuated.kernels.layout import (
     ARCHIVED,
     EFFECT,
@@ -12,10 +13,10 @@ from punctuated.kernels.layout import (
     OUT,
     OUT_RECALLED,
     RECALLED,
+    AnyState,
     Indices,
     Ints,
     Records,
-    State,
 )
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -29,7 +30,7 @@ def home_slot(common: Records, code: int) -> np.int64:
 
 
 @inlined
-def find_value(state: State, code: int) -> int:
+def find_value(state: AnyState, code: int) -> int:
     """The I-Node of a code, or NONE."""
     mask = state.slots.size - 1
     slot = home_slot(state.common, code)
@@ -64,7 +65,7 @@ def find_run(runs: Records, code: int) -> int:
 
 
 @part
-def inherit(state: State, index: int) -> None:
+def inherit(state: AnyState, index: int) -> None:
     """What a value knows from range endings and finished runs, beside what was said of it by name."""
     value, ending = state.values[index], state.endings[index]
     covering, finished = find_run(state.ranges, value.code), find_run(state.runs, value.code)
@@ -74,7 +75,7 @@ def inherit(state: State, index: int) -> None:
     if finished >= 0:
         flags |= state.runs[finished].flags
         value.flags |= ARCHIVED
-    for side in range(2):
+    for side in range(n_streams(state)):
         if flags & (EFFECT << side) and value.flags & (ENDED << side) == 0:
             value.flags |= (ENDED | EFFECT | RECALLED) << side
             ending.ended_ts[side] = state.ranges[covering].ts[side] if covering >= 0 else NEVER
@@ -83,10 +84,10 @@ def inherit(state: State, index: int) -> None:
 
 
 @part
-def disinherit(state: State, index: int) -> None:
+def disinherit(state: AnyState, index: int) -> None:
     """Leave a value with nothing but what was said of it by name."""
     value = state.values[index]
-    for side in range(2):
+    for side in range(n_streams(state)):
         if value.flags & (RECALLED << side):
             value.flags &= ~((ENDED | EFFECT | RECALLED) << side)
     if value.flags & OUT_RECALLED:
@@ -95,22 +96,22 @@ def disinherit(state: State, index: int) -> None:
 
 
 @inlined
-def add_value(state: State, code: int) -> int:
+def add_value(state: AnyState, code: int) -> int:
     """A new I-Node; it takes over what is remembered of its value. The caller has seen to the room."""
     common = state.common[0]
     index = common.n_values
     common.n_values = index + 1
     value = state.values[index]
     value.code = code
-    value.flags = value.open = 0
-    for side in range(2):
+    value.flags = 0
+    for side in range(n_streams(state)):
         value.head[side] = NONE
         value.tail[side] = NONE
         value.count[side] = 0
     place_value(state.common, state.slots, code, index)
     if common.punctuated:
         ending = state.endings[index]
-        for side in range(2):
+        for side in range(n_streams(state)):
             ending.last_ts[side] = NEVER
             ending.ended_ts[side] = NEVER
         ending.touched = common.seq
@@ -120,14 +121,14 @@ def add_value(state: State, code: int) -> int:
 
 
 @part
-def find_or_add(state: State, code: int) -> int:
+def find_or_add(state: AnyState, code: int) -> int:
     """The I-Node of a code, made if need be."""
     value = find_value(state, code)
     return value if value >= 0 else add_value(state, code)
 
 
 @in_place
-def inherit_all(state: State) -> None:
+def inherit_all(state: AnyState) -> None:
     """The memory of punctuations has changed: all values take over what it says now."""
     for index in range(state.common[0].n_values):
         disinherit(state, index)
@@ -135,7 +136,7 @@ def inherit_all(state: State) -> None:
 
 
 @in_place
-def inherit_some(state: State, indices: Ints) -> None:
+def inherit_some(state: AnyState, indices: Ints) -> None:
     """The same for these values alone."""
     for index in indices:
         disinherit(state, index)

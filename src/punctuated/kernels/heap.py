@@ -1,7 +1,7 @@
 """A binary heap of timers in a record array: what happens when a watermark gets there. Ties go by order of setting."""
 
 from punctuated.kernels._jit import inlined, part
-from punctuated.kernels.layout import FOREVER, Records, State
+from punctuated.kernels.layout import FOREVER, AnyState, Records
 
 
 @inlined
@@ -52,7 +52,7 @@ def pop_timer(heap: Records, n: int) -> int:
 
 
 @inlined
-def due_at(state: State, side: int, time: int) -> int:
+def due_at(state: AnyState, side: int, time: int) -> int:
     """The moment of the batch's clock at which the side's watermark gets to `time`; FOREVER if not in this batch."""
     ours = state.sides[side]
     if time <= ours.watermark:

@@ -1,9 +1,12 @@
-"""Invalidation: forgetting by window (PW-11, PW-23), proved by the other stream's watermark (PW-12)."""
+"""Invalidation in a join of two: forgetting by window (PW-11, PW-23), proved by the other's watermark (PW-12)."""
 
 from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.by_state import advance, sweep
+from punctuated.kernels.forget import awaits_output, ended_ts, forget_tuple
 from punctuated.kernels.layout import BY_OWN_STATE, BY_WINDOW, DEAD, EARLY, FOREVER, State
-from punctuated.kernels.propagate import awaits_output, leave_own_state, meet_deadlines, punctuate_output
-from punctuated.kernels.purge import ended_ts, forget_tuple, window_proof
+from punctuated.kernels.output import punctuate_output
+from punctuated.kernels.propagate import leave_own_state, meet_deadlines
+from punctuated.kernels.purge import window_proof
 from punctuated.kernels.time_list import advance_head, expiry, has_own_windows, next_position, unlink_first
 
 
@@ -28,8 +31,9 @@ def invalidate(state: State, side: int, watermark: int) -> None:
         advance_head(state, side)
 
 
+@sweep.of(State)
 @part
-def sweep(state: State, side: int) -> None:
+def sweep_by_other(state: State, side: int) -> None:
     """Invalidate also what lies behind a younger tuple, where tuples arrived out of order.
 
     A tuple stored after one with time t has at least t - lateness: what is further behind need not be looked at. Only
@@ -53,8 +57,9 @@ def sweep(state: State, side: int) -> None:
     ours.soonest = soonest
 
 
+@advance.of(State)
 @inlined
-def advance(state: State, side: int) -> None:
+def advance_past_other(state: State, side: int) -> None:
     """The side's watermark moves on: the other's tuples leave their window, and with the last of them ended values."""
     ours, other = state.sides[side], state.sides[1 - side]
     watermark = max(ours.newest - ours.lateness, ours.floor)

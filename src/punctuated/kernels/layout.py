@@ -1,11 +1,14 @@
 """The state of a join as arrays (PW-15 … PW-21): T-Nodes and I-Nodes are records, pointers are int32 indices.
 
-    values    one I-Node per join value that either side knows: a value list per side, and the PunctFlags
+    values    one I-Node per join value that any side knows: a value list per side, and the PunctFlags
     slots     open-addressing hash table over `values` (the I-Node index)
     nodes     per side, a ring of T-Nodes in the order of arrival (the time list)
 
-Where the paper has one I-Node index per state, both states share one here: a tuple needs a single look-up to probe the
+Where the paper has one I-Node index per state, all states share one here: a tuple needs a single look-up to probe the
 opposite value list and to find its own.
+
+Records that have an entry per side come in three widths, for kernels are compiled for each: two places for two
+streams, and four or eight for more; places beyond the number of streams stay empty.
 
 Invariants:
 - A value list links its nodes in the order of the ring, so the oldest node of a side is the head of its value list.
@@ -26,23 +29,26 @@ UNBOUNDED = eternity.UNBOUNDED
 NOT_SET = FOREVER + 1  # a time that even the end of a stream does not reach
 NONE = -1  # no node, no value
 
-# PunctFlag bits (PW-19); shifted left by the side where they exist once per side.
-ENDED, ENDED_ANY = 1, 3  # the side has punctuated the value
-EFFECT, EFFECT_ANY = 4, 12  # and that has taken effect
-OUT = 16  # punctuated in the output
-ARCHIVED = 32  # and remembered outside the I-Nodes
-RECALLED = 64  # per side: its ending comes from that memory, the value was not ended by name
-OUT_RECALLED = 256  # so does OUT
-ANNOUNCED = 512  # per side: said apart from the stream, so that it takes effect only beyond its time
+MOST_STREAMS = 8
+
+# PunctFlag bits (PW-19) in a word of 64. The first five kinds have a bit per side: they are shifted left by the side,
+# or multiplied by a mask of sides; …_ANY are all bits of a kind. OPEN is of the stored tuples, not of punctuations: it
+# stays when those are forgotten.
+_SIDES = (1 << MOST_STREAMS) - 1
+ENDED, ENDED_ANY = 1, _SIDES  # the side has punctuated the value
+EFFECT, EFFECT_ANY = 1 << 8, _SIDES << 8  # and that has taken effect
+RECALLED, RECALLED_ANY = 1 << 16, _SIDES << 16  # its ending comes from a memory, the value was not ended by name
+ANNOUNCED, ANNOUNCED_ANY = 1 << 24, _SIDES << 24  # said apart from the stream: takes effect only beyond its time
+OPEN, OPEN_ANY = 1 << 32, _SIDES << 32  # the stream is clustered, and has yet to end the value
+OUT = 1 << 40  # punctuated in the output
+ARCHIVED = 1 << 41  # and remembered outside the I-Nodes
+OUT_RECALLED = 1 << 42  # so does OUT come from that memory
 
 # Marks of a node; INDEXED: it is in the window's structure.
 MATCHED, DEAD, INDEXED = 1, 2, 4
 
 # Status of an input tuple. One that is shed does not probe, or is not stored (KN-33).
 NULL_KEY, BROKEN, NO_PROBE, NO_STORE = 1, 2, 4, 8
-
-# A clustered stream has yet to end a value; shifted left by the side.
-OPEN = 1
 
 # Kinds of an input punctuation, in the order of processing. A range is handed to the driver.
 END_VALUE, ANNOUNCE_VALUE, END_RANGE, SET_FLOOR, PROMISE_ONLY, NO_ENDING, END_STREAM = range(7)
@@ -64,27 +70,55 @@ NOT_ALONE, BY_WINDOW, BY_OWN_STATE = 0, 1, 2
 DONE, NEEDS_ROOM, NEEDS_TIMERS, MET_RANGE, RANGE_DUE, BROKE_PROMISE = range(6)
 
 NODE = np.dtype([("ts", "i8"), ("next", "i4"), ("value", "i4"), ("row", "i4"), ("mark", "i4")])
-VALUE = np.dtype(
-    [("code", "i8"), ("head", "i4", (2,)), ("tail", "i4", (2,)), ("count", "i4", (2,)), ("flags", "i4"), ("open", "i4")]
-)
-ENDING = np.dtype([("ended_ts", "i8", (2,)), ("last_ts", "i8", (2,)), ("touched", "i8")])
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])
 BOUNDARY = np.dtype([("time", "i8"), ("code", "i8"), ("is_here", "i8")])  # without a code the value is never open here
 RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8")])  # disjoint, ascending
-# Values under range endings: when each side ended them (NEVER: settled), and what the kernels do not look at, the
-# number of the object that touched them last and how the bounds are written.
-RANGE = np.dtype([*RUN.descr, ("ts", "i8", (2,)), ("touched", "i8"), ("writing", "i8")])
 PENDING_RANGE = np.dtype([(name, "i8") for name in ("order", "ts", "touched", "low", "high")])
-REMEMBERED = np.dtype(
-    [
-        ("code", "i8"),
-        ("flags", "i4"),
-        ("open", "i4"),
-        ("ended_ts", "i8", (2,)),
-        ("last_ts", "i8", (2,)),
-        ("touched", "i8"),
-    ]
-)
+
+
+def width_for(n_streams: int) -> int:
+    """How many places records have that hold something of each stream.
+
+    >>> [width_for(n) for n in (2, 3, 4, 5, 8)]
+    [2, 4, 4, 8, 8]
+    """
+    assert 2 <= n_streams <= MOST_STREAMS
+    return next(width for width in (2, 4, MOST_STREAMS) if n_streams <= width)
+
+
+def all_sides(n_streams: int) -> int:
+    """The mask of all sides: times a kind of flags, the bits of that kind."""
+    return (1 << n_streams) - 1
+
+
+def value_type(width: int) -> np.dtype[np.void]:
+    """An I-Node: per side, the first and the last node of its list and how many there are."""
+    lists = [(name, "i4", (width,)) for name in ("head", "tail", "count")]
+    return np.dtype([("code", "i8"), *lists, ("flags", "i8")])
+
+
+def _ending_fields(width: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    return [("ended_ts", "i8", (width,)), ("last_ts", "i8", (width,)), ("touched", "i8", ())]
+
+
+def ending_type(width: int) -> np.dtype[np.void]:
+    """What is known of a value's end: per side, when it was punctuated and when its last tuple came."""
+    return np.dtype(_ending_fields(width))
+
+
+def remembered_type(width: int) -> np.dtype[np.void]:
+    """A value of which more is known than its stored tuples say."""
+    return np.dtype([("code", "i8"), ("flags", "i8"), *_ending_fields(width)])
+
+
+def range_type(width: int) -> np.dtype[np.void]:
+    """Values under range endings, a run of them: when each side ended them (NEVER: settled).
+
+    And what kernels do not look at: the number of the object that touched them last, and how the bounds are written.
+    """
+    return np.dtype([*RUN.descr, ("ts", "i8", (width,)), ("touched", "i8"), ("writing", "i8")])
+
+
 PLACE = np.dtype([("code", "i8"), ("ts", "i8"), ("seq", "i8"), ("mark", "i8")])
 UNMATCHED = np.dtype([("ts", "i8"), ("row", "i4"), ("side", "i4")])
 PUNCTUATION = np.dtype([("code", "i8"), ("ts", "i8"), ("reason", "i8")])
@@ -176,30 +210,36 @@ FALSE, TRUE = np.empty(0, np.uint8), np.empty((0, 0), np.uint8)
 
 
 class State(NamedTuple):
-    """Everything the loop works on. Kernels take `state` and a `side`, and call its two records `ours` and `other`."""
+    """Everything the loop works on. Kernels take `state` and a `side`, and call its two records `ours` and `other`.
+
+    Its type says that there are two streams: what depends on that is chosen by it (see `by_state`).
+    """
 
     sides: Records  # (2,) SIDE
     common: Records  # (1,) COMMON
-    nodes: Records  # (capacity,) NODE: the left ring, then the right one
+    nodes: Records  # (capacity,) NODE: the rings, in the order of the sides
     seq: Ints  # (capacity,) number of each tuple, only for rows(n)
     own_windows: Flag  # every tuple has a window of its own, on at least one side
     ends: Ints  # (capacity,) and then, when it ends
-    values: Records  # (capacity,) VALUE
-    endings: Records  # (capacity,) ENDING, beside the values, or empty where nothing is ever punctuated
-    last_ends: Ints  # (capacity, 2) and the latest end of each side's tuples so far, beside the values
+    values: Records  # (capacity,) `value_type`
+    endings: Records  # (capacity,) `ending_type`, beside the values, or empty where nothing is ever punctuated
+    last_ends: Ints  # (capacity, width) and the latest end of each side's tuples so far, beside the values
     slots: Indices  # (power of two,) index into values
     pending: Records  # (2, capacity) TIMER, heaps of endings that wait for their effect
     deadlines: Records  # (2, capacity) TIMER, heaps of ended values whose last tuple is still in the window
     clusters: Records  # (2, capacity) TIMER, heaps of values that a clustered stream has yet to end, by their last time
     boundaries: Records  # (2, capacity) BOUNDARY, ascending: when a batch of a clustered stream first brought a value
-    queue: Ints  # (threshold,) purges that wait: 2 * value + side of the punctuation
+    queue: Ints  # (threshold,) purges that wait: value and side of the punctuation (see `packed`)
     done: Ints  # (capacity,) values punctuated in the output since they were last collected
     runs: Records  # (n,) RUN: finished values
-    ranges: Records  # (n,) RANGE: values under range endings
+    ranges: Records  # (n,) `range_type`: values under range endings
     pairs: Indices  # (2, capacity) output: row numbers per side
     unmatched: Records  # (capacity,) output: UNMATCHED
     punctuations: Records  # (capacity,) output: PUNCTUATION
     rejected: Records  # (capacity,) output: REJECTION
+
+
+AnyState = State  # what kernels take that serve any number of streams
 
 
 class Objects(NamedTuple):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from punctuated.kernels._jit import in_place, kernel, part
-from punctuated.kernels.layout import FOREVER, Indices, Ints, Objects
+from punctuated.kernels.layout import FOREVER, Ints, Objects
+from punctuated.kernels.packed import pack_object
 
 
 @in_place
@@ -30,10 +31,10 @@ def _head(ts: Ints, i: int) -> int:
 
 
 @kernel
-def merge_order(left: Objects, right: Objects) -> Indices:
-    """All objects by (time, tuples first, left first), as 4 * position + 2 * is_punctuation + side."""
+def merge_two(left: Objects, right: Objects) -> Ints:
+    """All objects by (time, tuples first, left first), each as `pack_object` writes it."""
     n = left.ts.size + right.ts.size + left.punctuation_ts.size + right.punctuation_ts.size
-    order = np.empty(n, np.int32)
+    order = np.empty(n, np.int64)
     i = j = k = m = 0
     a, b = _head(left.ts, 0), _head(right.ts, 0)
     c, d = _head(left.punctuation_ts, 0), _head(right.punctuation_ts, 0)
@@ -41,19 +42,19 @@ def merge_order(left: Objects, right: Objects) -> Indices:
         tuples, punctuations = min(a, b), min(c, d)
         if tuples <= punctuations and tuples != FOREVER:
             if a <= b:
-                order[at] = 4 * i
+                order[at] = pack_object(i, 0, 0)
                 i += 1
                 a = _head(left.ts, i)
             else:
-                order[at] = 4 * j + 1
+                order[at] = pack_object(j, 0, 1)
                 j += 1
                 b = _head(right.ts, j)
         elif c <= d:
-            order[at] = 4 * k + 2
+            order[at] = pack_object(k, 1, 0)
             k += 1
             c = _head(left.punctuation_ts, k)
         else:
-            order[at] = 4 * m + 3
+            order[at] = pack_object(m, 1, 1)
             m += 1
             d = _head(right.punctuation_ts, m)
     return order

@@ -6,6 +6,8 @@ passed it, before the next tuple is looked at.
 """
 
 from punctuated.kernels._jit import in_place, inlined
+from punctuated.kernels.admit import breaks_promise, pass_by, turn_away
+from punctuated.kernels.batch import has_room, timer_quota
 from punctuated.kernels.clock import move_clock
 from punctuated.kernels.hash_index import add_value, find_value
 from punctuated.kernels.invalidate import evict
@@ -23,19 +25,14 @@ from punctuated.kernels.layout import (
     NONE,
     NULL_KEY,
     Indices,
+    Ints,
     Objects,
     State,
 )
+from punctuated.kernels.packed import unpack_object
 from punctuated.kernels.probe import in_window
-from punctuated.kernels.process import (
-    breaks_promise,
-    has_room,
-    pass_by,
-    process_punctuation,
-    store,
-    timer_quota,
-    turn_away,
-)
+from punctuated.kernels.process import store
+from punctuated.kernels.punctuations import process_punctuation
 from punctuated.kernels.structures import NESTED, WindowIndex, collect, insert, lacks_room, remove
 from punctuated.kernels.time_list import has_own_windows, next_position
 
@@ -151,7 +148,7 @@ def process_pair_tuple(
 
 @in_place
 def process_pairs(
-    order: Indices,
+    order: Ints,
     start: int,
     stop: int,
     left: Objects,
@@ -165,7 +162,8 @@ def process_pairs(
     common.stopped_by = DONE
     certain = min(stop, start + max(0, timer_quota(state))) if common.punctuated else stop
     for at in range(start, certain):
-        side, is_punctuation, i = order[at] & 1, order[at] & 2, order[at] >> 2
+        i, is_punctuation, of = unpack_object(order[at])
+        side = of & 1  # one of two, as the compiler knows now: then `1 - side` is never negative
         if is_punctuation:
             ts = left.punctuation_ts[i] if side == 0 else right.punctuation_ts[i]
         else:

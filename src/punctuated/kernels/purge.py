@@ -1,36 +1,31 @@
-"""Purge: forgetting by value (PW-07, PW-25), and the unmatched rows that a forgotten tuple leaves behind."""
+"""Purge in a join of two: forgetting by value (PW-07, PW-25), because the other stream has ended it."""
 
 from punctuated.kernels._jit import inlined, part
-from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, MATCHED, NEVER, NONE, State
+from punctuated.kernels.by_state import (
+    leaving_watermark,
+    n_streams,
+    purge_finished,
+    purge_for_ending,
+    purge_for_stream_end,
+)
+from punctuated.kernels.forget import ended_ts, forget_tuple
+from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, NONE, State
+from punctuated.kernels.packed import pack, unpack
 from punctuated.kernels.time_list import expiry
 
 
+@n_streams.of(State)
 @inlined
-def emit_unmatched(state: State, side: int, row: int, ts: int) -> None:
-    """An unmatched tuple of a preserved side comes out."""
-    common = state.common[0]
-    entry = state.unmatched[common.n_unmatched]
-    entry.ts, entry.row, entry.side = ts, row, side
-    common.n_unmatched += 1
-    common.unmatched += 1
+def two(state: State) -> int:
+    """The number of streams, as a constant."""
+    return 2
 
 
+@leaving_watermark.of(State)
 @inlined
-def forget_tuple(state: State, side: int, position: int, ts: int) -> None:
-    """A tuple leaves the state for good; `ts` is the time of the proof that nothing can match it any more."""
-    ours, node = state.sides[side], state.nodes[position]
-    ours.live -= 1
-    if ours.preserved and node.mark & MATCHED == 0:
-        emit_unmatched(state, side, node.row, max(ts, node.ts))
-
-
-@inlined
-def ended_ts(state: State, side: int, index: int) -> int:
-    """The time of the punctuation by which the side ended a value; the end of the stream ends all that is left."""
-    if state.values[index].flags & (EFFECT << side):
-        ts = state.endings[index].ended_ts[side]
-        return int(ts if ts != NEVER else state.sides[side].settled)
-    return int(state.sides[side].end_ts)
+def watermark_of_other(state: State, side: int) -> int:
+    """The other stream's: only its progress proves that none of its tuples can meet ours any more."""
+    return int(state.sides[1 - side].watermark)
 
 
 @inlined
@@ -81,13 +76,44 @@ def purge_value(state: State, side: int, index: int, ts: int) -> None:
 
 
 @part
-def has_stored(state: State, side: int, index: int) -> bool:
-    """Whether any tuple of a value is in the state of a side; what has left its window may still be linked."""
-    watermark = state.sides[1 - side].watermark
-    position = state.values[index].head[side]
-    for _ in range(state.values[index].count[side]):
-        node = state.nodes[position]
-        if node.mark & DEAD == 0 and expiry(state, side, position) >= watermark:
-            return True
-        position = node.next
-    return False
+def purge_queue(state: State) -> None:
+    """Carry out the purges that have come together."""
+    common = state.common[0]
+    for entry in state.queue[: common.n_queued]:
+        index, by = unpack(entry)
+        if state.values[index].flags & (EFFECT << by):  # else it was forgotten meanwhile
+            purge_value(state, 1 - by, index, state.endings[index].ended_ts[by])
+    common.n_queued = 0
+
+
+@purge_for_ending.of(State)
+@inlined
+def purge_other(state: State, side: int, index: int) -> None:
+    """An ending of `side` has taken effect: forget the other's tuples, now or with others to come (PJ-07)."""
+    common = state.common[0]
+    if not common.forgets_by_punctuation:
+        return
+    if common.purge_threshold == 1:
+        purge_value(state, 1 - side, index, state.endings[index].ended_ts[side])
+        return
+    drop_expired(state, 1 - side, index)
+    state.queue[common.n_queued] = pack(index, side)
+    common.n_queued += 1
+    if common.n_queued == common.purge_threshold:
+        purge_queue(state)
+
+
+@purge_for_stream_end.of(State)
+@inlined
+def purge_other_for_end(state: State, side: int, index: int, ts: int) -> None:
+    """Nothing of the other side need be kept, by any algorithm."""
+    proof = ended_ts(state, side, index) if state.common[0].forgets_by_punctuation else ts
+    purge_value(state, 1 - side, index, proof)
+
+
+@purge_finished.of(State)
+@inlined
+def purge_both(state: State, index: int) -> None:
+    """Each side's tuples go by the word of the other."""
+    for side in range(2):
+        purge_value(state, side, index, ended_ts(state, 1 - side, index))

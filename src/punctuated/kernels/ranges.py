@@ -1,34 +1,34 @@
 """Range endings: many values end at once (PW-20). The driver finds the values and says in which order things happen."""
 
 from punctuated.kernels._jit import in_place, part
-from punctuated.kernels.endings import note_ending, purge_for_ending
+from punctuated.kernels.by_state import n_streams, propagate, purge_finished, purge_for_ending
+from punctuated.kernels.endings import note_ending
+from punctuated.kernels.forget import has_ended, has_stored
 from punctuated.kernels.layout import (
     ARCHIVED,
     EFFECT,
-    EFFECT_ANY,
-    ENDED_ANY,
+    ENDED,
     NEVER,
     OUT,
     OUT_RECALLED,
     RECALLED,
+    AnyState,
     Bytes,
     Ints,
     Records,
-    State,
 )
-from punctuated.kernels.propagate import has_ended, propagate
-from punctuated.kernels.purge import ended_ts, has_stored, purge_value
 
 
 @in_place
-def mark_stored(state: State, indices: Ints, stored: Bytes) -> None:
-    """Which of these values have a tuple in the state of either side."""
+def mark_stored(state: AnyState, indices: Ints, stored: Bytes) -> None:
+    """Which of these values have a tuple in the state of any side."""
     for i in range(indices.size):
-        stored[i] = has_stored(state, 0, indices[i]) or has_stored(state, 1, indices[i])
+        for side in range(n_streams(state)):
+            stored[i] |= has_stored(state, side, indices[i])
 
 
 @in_place
-def end_values(state: State, side: int, indices: Ints, ts: int) -> None:
+def end_values(state: AnyState, side: int, indices: Ints, ts: int) -> None:
     """All these values are ended by `side` with effect; nothing is propagated yet."""
     for index in indices:
         if not has_ended(state, side, index):
@@ -38,26 +38,27 @@ def end_values(state: State, side: int, indices: Ints, ts: int) -> None:
 
 
 @in_place
-def cover_values(state: State, indices: Ints) -> None:
+def cover_values(state: AnyState, indices: Ints) -> None:
     """An output range speaks for these values: they are over in the output, and nothing is remembered of them alone."""
     for index in indices:
         if state.values[index].flags & OUT == 0:
-            for side in range(2):
-                purge_value(state, side, index, ended_ts(state, 1 - side, index))
-            state.values[index].flags |= ENDED_ANY | EFFECT_ANY | ENDED_ANY * RECALLED | OUT | OUT_RECALLED
+            purge_finished(state, index)
+            for side in range(n_streams(state)):
+                state.values[index].flags |= (ENDED | EFFECT | RECALLED) << side
+            state.values[index].flags |= OUT | OUT_RECALLED
 
 
 @in_place
-def forget_last(state: State, indices: Ints) -> None:
+def forget_last(state: AnyState, indices: Ints) -> None:
     """An output range is forgotten, and with it the last tuples of values that nothing else had ended in the output."""
     for index in indices:
         if state.values[index].flags & (OUT_RECALLED | ARCHIVED) == OUT_RECALLED:
-            for side in range(2):
+            for side in range(n_streams(state)):
                 state.endings[index].last_ts[side] = NEVER
 
 
 @in_place
-def propagate_values(state: State, side: int, indices: Ints) -> None:
+def propagate_values(state: AnyState, side: int, indices: Ints) -> None:
     """Propagate what the rules allow for these ended values."""
     for index in indices:
         propagate(state, side, index)

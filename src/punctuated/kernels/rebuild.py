@@ -3,6 +3,7 @@
 import numpy as np
 
 from punctuated.kernels._jit import in_place, kernel, part
+from punctuated.kernels.by_state import leaving_watermark, n_streams
 from punctuated.kernels.hash_index import place_value
 from punctuated.kernels.layout import (
     ARCHIVED,
@@ -11,22 +12,23 @@ from punctuated.kernels.layout import (
     ENDED_ANY,
     NEVER,
     NONE,
+    OPEN_ANY,
     OUT,
     OUT_RECALLED,
     RECALLED,
     UNBOUNDED,
+    AnyState,
     Bytes,
     Indices,
     Ints,
     Records,
-    State,
 )
-from punctuated.kernels.propagate import last_expiry
-from punctuated.kernels.time_list import next_position
+from punctuated.kernels.packed import unpack
+from punctuated.kernels.time_list import last_expiry, next_position
 
 
 @part
-def copy_ring(state: State, side: int, nodes: Records, seq: Ints, ends: Ints, start: int) -> None:
+def copy_ring(state: AnyState, side: int, nodes: Records, seq: Ints, ends: Ints, start: int) -> None:
     """Copy the linked nodes, in order, to `start` and the following slots, and link their value lists anew."""
     ours = state.sides[side]
     for index in range(state.common[0].n_values):
@@ -54,58 +56,63 @@ def copy_ring(state: State, side: int, nodes: Records, seq: Ints, ends: Ints, st
 
 
 @in_place
-def copy_rings(state: State, nodes: Records, seq: Ints, ends: Ints, left_capacity: int) -> None:
-    """Copy both rings into one array, the left one first."""
-    left, right = state.sides[0], state.sides[1]
-    copy_ring(state, 0, nodes, seq, ends, 0)
-    copy_ring(state, 1, nodes, seq, ends, left_capacity)
-    left.ring_start, left.ring_stop = 0, left_capacity
-    right.ring_start, right.ring_stop = left_capacity, nodes.size
+def copy_rings(state: AnyState, nodes: Records, seq: Ints, ends: Ints, edges: Ints) -> None:
+    """Copy all rings into one array; those of a side lie from its edge to the next one."""
+    for side in range(n_streams(state)):
+        copy_ring(state, side, nodes, seq, ends, edges[side])
+        ours = state.sides[side]
+        ours.ring_start, ours.ring_stop = edges[side], edges[side + 1]
 
 
 @part
-def last_needed(state: State, side: int, index: int) -> bool:
+def last_needed(state: AnyState, side: int, index: int) -> bool:
     """Whether the time of a value's last tuple still matters for an early propagation to come."""
-    ours, other = state.sides[side], state.sides[1 - side]
+    ours = state.sides[side]
     if not ours.tracks_last or ours.rows or state.endings[index].last_ts[side] == NEVER:
         return False
     gone = last_expiry(state, side, index)
-    return bool(ours.forget_after == UNBOUNDED or min(ours.watermark - 1, other.watermark) <= gone)
+    return bool(ours.forget_after == UNBOUNDED or min(ours.watermark - 1, leaving_watermark(state, side)) <= gone)
 
 
 @part
-def is_needed(state: State, index: int) -> bool:
+def is_needed(state: AnyState, index: int) -> bool:
     """Whether a value has tuples, or something to remember."""
     value = state.values[index]
-    if value.count[0] or value.count[1] or value.open:
+    if value.flags & OPEN_ANY:
         return True
+    for side in range(n_streams(state)):
+        if value.count[side]:
+            return True
     if value.flags & OUT:
         return bool(value.flags & (ARCHIVED | OUT_RECALLED) == 0)
     if value.flags & ENDED_ANY & ~(value.flags // RECALLED):
         return True
-    return bool(state.common[0].punctuated) and (last_needed(state, 0, index) or last_needed(state, 1, index))
+    for side in range(n_streams(state) if state.common[0].punctuated else 0):
+        if last_needed(state, side, index):
+            return True
+    return False
 
 
 @kernel
-def mark_needed(state: State) -> Bytes:
+def mark_needed(state: AnyState) -> Bytes:
     """Which values must be kept: those needed by themselves, and those that something points to."""
     needed = np.zeros(state.common[0].n_values, np.uint8)
     for index in range(needed.size):
         needed[index] = is_needed(state, index)
-    for side in range(2):
+    for side in range(n_streams(state)):
         ours = state.sides[side]
         for i in range(ours.n_pending):
             needed[state.pending[side, i].value] = 1
         for i in range(ours.n_clusters):
             needed[state.clusters[side, i].value] = 1
     for entry in state.queue[: state.common[0].n_queued]:
-        needed[entry >> 1] = 1
+        needed[unpack(entry)[0]] = 1
     return needed
 
 
 @kernel
 def copy_values(
-    state: State, needed: Bytes, values: Records, endings: Records, last_ends: Ints, slots: Indices
+    state: AnyState, needed: Bytes, values: Records, endings: Records, last_ends: Ints, slots: Indices
 ) -> Indices:
     """Copy the needed values to the front of another array and index them; returns where each one went."""
     moved = np.full(needed.size, NONE, np.int32)
@@ -126,7 +133,7 @@ def copy_values(
 
 
 @in_place
-def follow_move(state: State, side: int, moved: Indices) -> None:
+def follow_move(state: AnyState, side: int, moved: Indices) -> None:
     """Point a side's nodes and timers to where their values went; deadlines of settled values go."""
     ours = state.sides[side]
     position = ours.head

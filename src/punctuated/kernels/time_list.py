@@ -1,11 +1,11 @@
 """The time list, a ring of T-Nodes in arrival order (PW-15), and the value lists through it (PW-16)."""
 
 from punctuated.kernels._jit import inlined
-from punctuated.kernels.layout import NONE, State
+from punctuated.kernels.layout import NEVER, NONE, AnyState
 
 
 @inlined
-def append_node(state: State, side: int, index: int, ts: int, row: int) -> int:
+def append_node(state: AnyState, side: int, index: int, ts: int, row: int) -> int:
     """Store a tuple at the tail of the ring and of its value list (PW-28); the caller has seen to the room."""
     ours = state.sides[side]
     position = ours.head + ours.length
@@ -29,20 +29,29 @@ def append_node(state: State, side: int, index: int, ts: int, row: int) -> int:
 
 
 @inlined
-def has_own_windows(state: State) -> bool:
+def has_own_windows(state: AnyState) -> bool:
     """Whether every tuple has a window of its own; the compiler knows."""
     return bool(state.own_windows.ndim == 2)
 
 
 @inlined
-def expiry(state: State, side: int, position: int) -> int:
-    """The last moment at which a tuple of the other side can meet this one, as far as windows forget."""
+def expiry(state: AnyState, side: int, position: int) -> int:
+    """The last moment at which a tuple of another side can meet this one, as far as windows forget."""
     since = state.ends[position] if has_own_windows(state) else state.nodes[position].ts
     return int(since + state.sides[side].forget_after)
 
 
 @inlined
-def unlink_first(state: State, side: int, index: int) -> None:
+def last_expiry(state: AnyState, side: int, index: int) -> int:
+    """When the last of a side's tuples of a value so far is out of its window, if there was one."""
+    ours, last = state.sides[side], state.endings[index].last_ts[side]
+    if has_own_windows(state) and last != NEVER:
+        last = state.last_ends[index, side]
+    return int(last + ours.forget_after)
+
+
+@inlined
+def unlink_first(state: AnyState, side: int, index: int) -> None:
     """Take the oldest node out of its value list; it becomes a shell of the ring."""
     value = state.values[index]
     node = state.nodes[value.head[side]]
@@ -52,14 +61,14 @@ def unlink_first(state: State, side: int, index: int) -> None:
 
 
 @inlined
-def next_position(state: State, side: int, position: int) -> int:
+def next_position(state: AnyState, side: int, position: int) -> int:
     """The following slot of a side's ring."""
     ours = state.sides[side]
     return ours.ring_start if position + 1 == ours.ring_stop else position + 1
 
 
 @inlined
-def advance_head(state: State, side: int) -> None:
+def advance_head(state: AnyState, side: int) -> None:
     """Let go of the ring's oldest slot, which must be a shell."""
     ours = state.sides[side]
     ours.head = next_position(state, side, ours.head)

@@ -1,6 +1,7 @@
 """The counters of a join: one table, from which the loop's totals, the metrics and all their exports are derived.
 
-A counter that every stream has for itself has one column per stream: `tuples_left`, `tuples_right`.
+A counter that every stream has for itself has one column per stream: `tuples_left`, `tuples_right`. Where there are
+more than two streams, they go by their places, from 1 on.
 """
 
 from dataclasses import dataclass
@@ -12,13 +13,16 @@ from punctuated.model.side import Side
 STREAMS = tuple(side.name.lower() for side in Side)
 
 
-def per_stream(name: str) -> tuple[str, ...]:
+def per_stream(name: str, n_streams: int = len(STREAMS)) -> tuple[str, ...]:
     """The columns of what every stream has for itself.
 
     >>> per_stream("state")
     ('state_left', 'state_right')
+    >>> per_stream("state", 3)
+    ('state_1', 'state_2', 'state_3')
     """
-    return tuple(f"{name}_{stream}" for stream in STREAMS)
+    streams = STREAMS if n_streams == len(STREAMS) else range(1, n_streams + 1)
+    return tuple(f"{name}_{stream}" for stream in streams)
 
 
 def rejected_as(reason: str) -> str:
@@ -48,8 +52,12 @@ class Counter:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Its names in metrics."""
-        return per_stream(self.name) if self.per_stream else (self.name,)
+        """Its names in metrics of a join of two."""
+        return self.columns_of(len(STREAMS))
+
+    def columns_of(self, n_streams: int) -> tuple[str, ...]:
+        """Its names in metrics of a join of so many streams."""
+        return per_stream(self.name, n_streams) if self.per_stream else (self.name,)
 
     @property
     def exported(self) -> str:

@@ -25,16 +25,9 @@ class JoinType(StrEnum):
     SEMI = "semi"
     ANTI = "anti"
 
-    def preserves(self, side: Side) -> bool:
-        """Whether an unmatched tuple of `side` comes out."""
-        return self in _PRESERVING[side]
-
-    def lets_end_early(self, side: Side) -> bool:
-        """Whether `side` alone may end a value of the output once its last tuple is gone (PW-32).
-
-        Not where the other side's tuples of that value would still come out unmatched.
-        """
-        return not self.preserves(side.other)
+    def preserves(self, side: int) -> bool:
+        """Whether an unmatched tuple of `side` comes out; joins of more than two streams are inner ones."""
+        return self is not JoinType.INNER and self in _PRESERVING[Side(side)]
 
 
 _PRESERVING = {
@@ -142,6 +135,11 @@ class JoinSpec:
             )
 
     @property
+    def sides(self) -> range:
+        """The places of the streams, by which everything that every stream has is found."""
+        return range(len(self.streams))
+
+    @property
     def left(self) -> StreamSpec:
         return self.streams[Side.LEFT]
 
@@ -164,7 +162,10 @@ class JoinSpec:
         """Whether tuples of any stream have windows of their own."""
         return any(isinstance(stream.window, UntilWindow) for stream in self.streams)
 
-    def may_end_early(self, side: Side) -> bool:
-        """Whether `side` may end a value of the output without the other side's word."""
+    def may_end_early(self, side: int) -> bool:
+        """Whether `side` alone may end a value of the output once its last tuple is gone (PW-32).
+
+        Not where another side's tuples of that value would still come out unmatched.
+        """
         alone = self.algorithm.propagation in (Propagation.EARLY, Propagation.OWN_STATE)
-        return alone and self.how.lets_end_early(side)
+        return alone and not any(self.how.preserves(other) for other in self.sides if other != side)

@@ -90,7 +90,8 @@ def _sorted(rows: Iterator[pd.DataFrame]) -> Blobs:
 
 def _metrics(bucket: Bucket) -> dict[str, int]:
     driver = bucket.driver
-    watermarks = zip(per_stream("watermark"), driver.state.sides["watermark"].tolist(), strict=True)
+    names = per_stream("watermark", driver.state.n_streams)
+    watermarks = zip(names, driver.state.sides["watermark"].tolist(), strict=True)
     return driver.counts() | dict(watermarks) | {"bytes": driver.nbytes}
 
 

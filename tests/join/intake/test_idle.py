@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from driver_harness import new_driver
 from punctuated.join.exchange.spread import spread
+from punctuated.join.intake.idle import IdleStreams
+from punctuated.kernels.layout import SIDE
 from punctuated.model.batch import StreamBatch
+from punctuated.model.punctuation import time_floor
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.tuples import Row
@@ -53,3 +57,30 @@ def test_what_an_idle_stream_brings_too_late_is_rejected() -> None:
     driver.process(share(LEFT_SPEC, (3, 100)), nothing(RIGHT_SPEC), now_us=9 * MINUTE)
     batch = driver.process(nothing(LEFT_SPEC), share(RIGHT_SPEC, (3, 99)), now_us=10 * MINUTE)
     assert [rejected.table["reason"].to_pylist() for rejected in batch.rejected] == [["late"]]
+
+
+@pytest.mark.parametrize(
+    ("silent", "expected"),
+    [
+        ((True, False, False), [100, 70, 20]),  # the least of those that are not silent is behind already
+        ((False, True, False), [100, 70, 20]),
+        ((False, False, True), [100, 70, 70]),
+        ((False, True, True), [100, 100, 100]),
+        ((True, False, True), [100, 70, 70]),
+        ((True, True, True), [100, 100, 100]),
+    ],
+)
+def test_a_silent_stream_follows_the_least_of_those_that_are_not(silent: tuple[bool, ...], expected: list[int]) -> None:
+    streams = [
+        replace(LEFT_SPEC, name=name, idle_after_us=MINUTE if is_silent else None)
+        for name, is_silent in zip("ABC", silent, strict=True)
+    ]
+    idle, sides = IdleStreams(streams), np.zeros(3, SIDE)
+    sides["newest"] = sides["watermark"] = [100, 70, 20]
+    batches = [nothing(stream) for stream in streams]
+    assert [each.punctuations for each in idle.release(batches, sides, 0)] == [(), (), ()]
+    reached = sides["watermark"].tolist()
+    for side, batch in enumerate(idle.release(batches, sides, MINUTE)):
+        for told in batch.punctuations:
+            reached[side] = time_floor(told.patterns[1])
+    assert reached == expected

@@ -26,7 +26,7 @@ def moments(spec: JoinSpec, batches: list[Batch], by: list[str], restored: bool 
     driver = new_driver(spec)
 
     def fresh() -> GroupBy:
-        return GroupBy(driver.columns.schema, by, spec.left.key, COUNT, timed=True)
+        return GroupBy(driver.collector.schema, by, spec.left.key, COUNT, timed=True)
 
     groups, found = fresh(), []
     outputs = [driver.process(as_batch(spec.left, left), as_batch(spec.right, right)) for left, right in batches]

@@ -36,7 +36,7 @@ SUMS = {"n": Aggregate("count", "x"), "sum x": Aggregate("sum", "x"), "mean x": 
 
 
 def new_groups(driver: JoinDriver, by: list[str], aggregates: dict[str, Aggregate]) -> GroupBy:
-    return GroupBy(driver.columns.schema, by, driver.spec.left.key, aggregates)
+    return GroupBy(driver.collector.schema, by, driver.spec.left.key, aggregates)
 
 
 def groups_of(case: Case, by: list[str], aggregates: dict[str, Aggregate]) -> list[Counter[Any]]:

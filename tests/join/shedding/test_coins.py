@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from punctuated.errors import ShedError
 from punctuated.join.shedding.coins import Coins, Shares, flip_coins, right_probes, row_ids, turns
 from punctuated.kernels.layout import Objects
-from punctuated.kernels.merge import merge_order
+from punctuated.kernels.merge import merge_two
 from punctuated.model.shed import Shed, shed
 from punctuated.model.side import LEFT, RIGHT, Side
 
@@ -182,7 +182,7 @@ def test_the_tuple_that_is_processed_later_has_probed(left: list[int], right: li
         Objects(ts, np.zeros(ts.size, np.int64), np.zeros(ts.size, np.uint8), none, *punctuations, none, none, none)
         for ts in times
     ]
-    when = (turns(order := merge_order(*objects), LEFT, len(left)), turns(order, RIGHT, len(right)))
+    when = (turns(order := merge_two(*objects), LEFT, len(left)), turns(order, RIGHT, len(right)))
     rows = [(i, j) for i in range(base + len(left)) for j in range(base + len(right)) if max(i, j) >= base]
     pairs = np.array(rows, np.int32).reshape(-1, 2).T
     expected = [

@@ -14,15 +14,15 @@ from punctuated.join.intake.keys import key_codec
 from punctuated.join.state.cuts import CodeLine, Cut, Stretch, ValueLine
 from punctuated.join.state.growing_records import GrowingRecords
 from punctuated.join.state.ordered_index import OrderedIndex
+from punctuated.join.state.pattern_pieces import PatternPieces
 from punctuated.join.state.segments import Segments
-from punctuated.join.state.standing import ENDED, OVER
+from punctuated.join.state.standing import ENDED, no_times, over
 from punctuated.kernels import layout as lay
 from punctuated.kernels.ranges import find_first_endings
-from punctuated.model.pattern import Range
+from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.side import LEFT, RIGHT, Side
 
 DOMAIN = range(30)
-SIDES = st.sampled_from(Side)
 INTERVALS = st.tuples(st.integers(0, 24), st.integers(1, 6)).map(lambda drawn: (drawn[0], drawn[0] + drawn[1]))
 
 
@@ -30,36 +30,31 @@ INTERVALS = st.tuples(st.integers(0, 24), st.integers(1, 6)).map(lambda drawn: (
 class Plain:
     """One value's standing."""
 
-    flags: int = 0
-    left: int = lay.NEVER
-    right: int = lay.NEVER
+    flags: int
+    ts: tuple[int, ...]
 
 
 def stretch(low: int, high: int) -> Stretch:
     return Stretch(Cut(low, False), Cut(high, False))
 
 
-def told_plainly(table: list[Plain], side: Side, low: int, high: int, ts: int) -> set[int]:
+def told_plainly(table: list[Plain], n: int, side: int, low: int, high: int, ts: int) -> set[int]:
     told = set()
     for value in range(low, high):
         plain = table[value]
         if plain.flags & (ENDED << side):
             continue
         plain.flags |= ENDED << side
-        if plain.flags & (ENDED << side.other):
-            table[value] = Plain(OVER)
+        plain.ts = (*plain.ts[:side], ts, *plain.ts[side + 1 :])
+        if all(plain.flags & (ENDED << other) for other in range(n)):
+            table[value] = Plain(over(n), no_times(n))
             told.add(value)
-        elif side == LEFT:
-            plain.left = ts
-        else:
-            plain.right = ts
     return told
 
 
 def settle_plainly(table: list[Plain], watermark: int) -> None:
     for plain in table:
-        plain.left = lay.NEVER if plain.left <= watermark else plain.left
-        plain.right = lay.NEVER if plain.right <= watermark else plain.right
+        plain.ts = tuple(lay.NEVER if ts <= watermark else ts for ts in plain.ts)
 
 
 def expected_runs(table: list[Plain]) -> list[tuple[int, int, Plain]]:
@@ -73,16 +68,18 @@ def expected_runs(table: list[Plain]) -> list[tuple[int, int, Plain]]:
 
 
 def runs_of(segments: Segments) -> list[tuple[int, int, Plain]]:
-    return [(low, high, Plain(flags, *ts)) for low, high, flags, ts, _, _ in segments.records.view.tolist()]
+    return [(low, high, Plain(flags, tuple(ts))) for low, high, flags, ts, _, _ in segments.records.view.tolist()]
 
 
-@given(st.lists(st.tuples(SIDES, INTERVALS, st.booleans()), max_size=25))
-def test_segments_are_maximal_runs_of_values_that_stand_alike(steps: list[tuple[Side, tuple[int, int], bool]]) -> None:
-    segments, table = Segments(coded=True), [Plain() for _ in DOMAIN]
+@pytest.mark.parametrize("n", [2, 3, 8])
+@given(data=st.data())
+def test_segments_are_maximal_runs_of_values_that_stand_alike(n: int, data: st.DataObject) -> None:
+    steps = data.draw(st.lists(st.tuples(st.integers(0, n - 1), INTERVALS, st.booleans()), max_size=12 * n))
+    segments, table = Segments(n, coded=True), [Plain(0, no_times(n)) for _ in DOMAIN]
     for ts, (side, (low, high), settles) in enumerate(steps):
-        told = segments.cover(side, stretch(low, high), ts, ts, (0, 0), tells=True)
+        told = segments.cover(side, stretch(low, high), ts, ts, (0,) * n, tells=True)
         values = {value for each in told for value in range(each.stretch.start.place, each.stretch.stop.place)}
-        assert values == told_plainly(table, side, low, high, ts)
+        assert values == told_plainly(table, n, side, low, high, ts)
         assert all(a.stretch.stop.place < b.stretch.start.place for a, b in pairwise(told))
         if settles:
             segments.settle(ts - 2)
@@ -94,15 +91,36 @@ def test_segments_are_maximal_runs_of_values_that_stand_alike(steps: list[tuple[
 
 
 def test_what_is_told_has_the_later_time() -> None:
-    segments = Segments(coded=True)
+    segments = Segments(len(Side), coded=True)
     segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
     segments.cover(LEFT, stretch(5, 9), 7, 0, (0, 0), tells=True)
     (told,) = segments.cover(RIGHT, stretch(0, 20), 5, 0, (0, 0), tells=True)
     assert (told.stretch, told.ts) == (stretch(0, 9), 7)
 
 
+def test_of_three_streams_the_last_one_to_end_a_value_tells() -> None:
+    segments = Segments(3, coded=True)
+    assert segments.cover(0, stretch(0, 9), 3, 0, (0, 0, 0), tells=True) == []
+    assert segments.cover(2, stretch(2, 6), 8, 0, (0, 0, 0), tells=True) == []
+    (told,) = segments.cover(1, stretch(4, 9), 5, 0, (0, 0, 0), tells=True)
+    assert (told.stretch, told.ts) == (stretch(4, 6), 8)
+
+
+def test_ranges_of_several_columns_are_over_where_all_streams_have_ended_them() -> None:
+    pieces = PatternPieces(3)
+    low, high, middle = Range(0, 5), Range(3, 9), Range(4, 7)
+    assert pieces.cover(0, (low, WILDCARD), 3, 0, (0, 0, 0), tells=True) == []
+    assert pieces.cover(1, (WILDCARD, high), 8, 1, (0, 0, 0), tells=True) == []
+    assert pieces.cover(2, (middle, middle), 5, 2, (0, 0, 0), tells=True) == [((Range(4, 5), middle), 8)]
+    assert pieces.cover(2, (Range(5, 5), middle), 6, 3, (0, 0, 0), tells=True) == []
+    found = pieces.locate(pa.table({"a": [4, 5, 6, 9], "b": [4, 1, 4, 8]}))
+    assert found["flags"].tolist() == [over(3) | ENDED, ENDED, ENDED << 1 | ENDED << 2, ENDED << 1]
+    never = lay.NEVER
+    assert found["ts"][1:, :3].tolist() == [[3, never, never], [never, 8, 5], [never, 8, never]]
+
+
 def test_a_settled_range_has_the_time_that_all_settled_ones_share() -> None:
-    segments = Segments(coded=True)
+    segments = Segments(len(Side), coded=True)
     segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
     segments.settle(10)
     (told,) = segments.cover(RIGHT, stretch(0, 5), 1, 0, (8, 0), tells=True)
@@ -111,7 +129,7 @@ def test_a_settled_range_has_the_time_that_all_settled_ones_share() -> None:
 
 @pytest.mark.parametrize("n", [1, 10, 100])
 def test_ranges_side_by_side_become_one_segment(n: int) -> None:
-    segments = Segments(coded=True)
+    segments = Segments(len(Side), coded=True)
     for i in range(n):
         segments.cover(LEFT, stretch(4 * i, 4 * i + 4), i, i, (0, 0), tells=True)
     assert len(segments) == n
@@ -152,7 +170,7 @@ def test_first_endings_of_codes(ranges: list[tuple[tuple[int, int], int]], codes
 
 @given(st.lists(st.integers(0, 5_000), max_size=8), st.integers(-5, 5_000), st.integers(0, 2_000))
 def test_the_index_finds_what_has_come_since(sizes: list[int], low: int, width: int) -> None:
-    values = np.zeros(sum(sizes) + 1, lay.VALUE)
+    values = np.zeros(sum(sizes) + 1, lay.value_type(2))
     values["code"] = np.random.default_rng(len(sizes)).permutation(values.size)
     common = np.zeros(1, lay.COMMON)
     arrays: Any = type("Arrays", (), {"values": values, "common": common})

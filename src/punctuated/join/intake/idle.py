@@ -1,10 +1,16 @@
-"""Idle streams: after a while of silence a stream's watermark follows the other's.
+"""Idle streams: after a while of silence a stream's watermark follows the others'.
+
+It follows the least watermark of those that are not silent themselves. Where all are, those behind follow the one that
+is ahead, so that what has been said comes out.
 
 Silence is measured by the engine's time of the batch, which is the same when a batch is repeated; no clock is read.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
 
 from punctuated.join.exchange.bundle import from_json, to_json
 from punctuated.join.exchange.tick import read_tick
@@ -13,7 +19,6 @@ from punctuated.kernels.layout import NEVER, Records
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD, Pattern, Range
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import Side
 from punctuated.model.spec import StreamSpec
 
 
@@ -29,28 +34,31 @@ class IdleStreams:
 
         `sides` are the streams' records before the batch.
         """
+        silent = [self._is_silent(side, batch, now_us) for side, batch in enumerate(batches)]
         released = list(batches)
-        for side, stream in zip(Side, self._streams, strict=True):
-            seen = self._last_seen[side]
-            if _brings_objects(batches[side]) or seen is None:
-                self._last_seen[side] = seen = now_us
-            if stream.idle_after_us is not None and now_us - seen >= stream.idle_after_us:
-                released[side] = self._moved_on(side, batches, sides)
+        if any(silent):
+            reached = [_reached(*each) for each in zip(self._streams, batches, sides, strict=True)]
+            for side in np.flatnonzero(silent).tolist():
+                others = [other for other in range(len(silent)) if other != side]
+                awake = [reached[other] for other in others if not silent[other]]
+                followed = min(awake) if awake else max(reached[other] for other in others)
+                released[side] = self._moved_on(side, batches[side], sides, followed)
         return released
 
-    def _moved_on(self, side: Side, batches: Sequence[StreamBatch], sides: Records) -> StreamBatch:
-        ours, other, theirs = batches[side], batches[side.other], self._streams[side.other]
-        record = sides[side.other]
-        brought = NEVER if other.tick is None else read_tick(theirs, other.tick, int(record["newest"])).newest
-        reached = max(int(record["watermark"]), brought - theirs.lateness_us)
-        if reached <= int(sides["watermark"][side]) or reached <= NEVER // 2:
-            return ours
+    def _is_silent(self, side: int, batch: StreamBatch, now_us: int) -> bool:
+        seen, after = self._last_seen[side], self._streams[side].idle_after_us
+        if _brings_objects(batch) or seen is None:
+            self._last_seen[side] = seen = now_us
+        return after is not None and now_us - seen >= after
+
+    def _moved_on(self, side: int, batch: StreamBatch, sides: Records, followed: "_Reached") -> StreamBatch:
+        if followed.watermark <= int(sides["watermark"][side]) or followed.watermark <= NEVER // 2:
+            return batch
         stream = self._streams[side]
-        patterns: tuple[Pattern, ...] = tuple(
-            Range(None, reached, high_closed=False) if name == stream.time else WILDCARD for name in stream.columns
-        )
-        moved = Punctuation(max(brought, reached), patterns, in_band=False)
-        return replace(ours, punctuations=(*ours.punctuations, moved))
+        bound = Range(None, followed.watermark, high_closed=False)
+        patterns: tuple[Pattern, ...] = tuple(bound if name == stream.time else WILDCARD for name in stream.columns)
+        moved = Punctuation(max(followed.watermark, followed.newest), patterns, in_band=False)
+        return replace(batch, punctuations=(*batch.punctuations, moved))
 
     def save(self) -> Content:
         """When streams were last seen."""
@@ -59,6 +67,18 @@ class IdleStreams:
     def load(self, saved: Loaded) -> None:
         """Go on from `save`."""
         self._last_seen = from_json(saved.plain["last_seen"])
+
+
+class _Reached(NamedTuple):
+    """Where a stream will be with the batch at hand."""
+
+    watermark: int
+    newest: int  # that the batch brings
+
+
+def _reached(stream: StreamSpec, batch: StreamBatch, record: np.void) -> _Reached:
+    newest = NEVER if batch.tick is None else read_tick(stream, batch.tick, int(record["newest"])).newest
+    return _Reached(max(int(record["watermark"]), newest - stream.lateness_us), newest)
 
 
 def _brings_objects(batch: StreamBatch) -> bool:

@@ -1,7 +1,11 @@
-"""The collector: row numbers from the kernels become columns here, and an extra predicate decides here."""
+"""The collector: what the kernels' buffers hold becomes tables here, whatever the number of streams.
+
+How results look depends on that number: a collector of a join of so many streams says what its row numbers mean.
+"""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,26 +17,21 @@ import pyarrow.compute as pc
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.take_in import Intake
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.columns import ResultColumns
 from punctuated.join.output.json_rows import render_values
 from punctuated.join.output.rejected import RejectedRows
 from punctuated.join.output.rejections import Rejections
 from punctuated.join.output.views import punctuation_schema
 from punctuated.join.setup import DriverSetup
-from punctuated.join.shedding.chances import Chances
-from punctuated.join.shedding.coins import Shares, turns
+from punctuated.join.shedding.coins import Shares
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.range_output import OutputRange
-from punctuated.join.state.rows import RowStore, ring_positions
+from punctuated.join.state.rows import RowStore
 from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Constant
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.rejection import REJECTIONS
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinType
 from punctuated.model.times import key_microseconds, to_microseconds
 
-Where = Callable[[pa.Table, pa.Table], npt.NDArray[np.bool_]]
 Ints = npt.NDArray[np.int64]
 REASONS = ("both", "early", "own-state")
 _REJECTIONS = tuple(REJECTIONS)  # by the kernels' codes
@@ -58,56 +57,46 @@ class RowTimes:
         return times
 
 
-class Collector:
+class Collector(ABC):
     """Empties the kernels' buffers into tables."""
 
-    def __init__(
-        self,
-        setup: DriverSetup,
-        columns: ResultColumns,
-        codec: KeyCodec,
-        rows: tuple[RowStore, RowStore],
-        where: Where | None,
-    ) -> None:
-        """`where` is what of the extra predicate is left to decide on pairs."""
+    def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...]) -> None:
         self._spec, self._setup = setup.spec, setup
-        self._columns, self._codec, self._rows, self._where = columns, codec, rows, where
-        self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
+        self._codec, self._rows = codec, rows
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(setup.spec.left.key, codec.types)
         self._times: Sequence[RowTimes] = ()
-        self._chances: Chances | None = None  # of the batch at hand, where estimates are made
-        self.rejections = Rejections()
+        self.rejections = Rejections(len(setup.spec.streams))
         self.batch = BatchResult()
 
     @property
-    def _settles_late(self) -> bool:
-        """Whether a match is only known here, because an extra predicate decides."""
-        return self._where is not None and self._spec.how is not JoinType.INNER
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The columns of the results."""
 
     def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
         """A new batch; what intake has rejected comes out first."""
         self.batch = BatchResult()
         self._output_watermark = output_watermark
-        self._times = [
-            RowTimes(self._rows[side], self._spec.streams[side].time, intakes[side].objects.ts) for side in Side
-        ]
-        for side in Side:
-            if self._settles_late:
-                self._matched[side] = np.zeros(self._rows[side].n_stored + len(intakes[side].rows), np.bool_)
-                nodes = state.arrays.nodes[ring_positions(state, side)]
-                self._matched[side][nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
-            for rows, reason in intakes[side].rejected if side != self._setup.repeated else ():
+        named = zip(self._rows, self._spec.streams, intakes, strict=True)
+        self._times = [RowTimes(rows, stream.time, intake.objects.ts) for rows, stream, intake in named]
+        for side, intake in enumerate(intakes):
+            for rows, reason in intake.rejected if side != self._setup.repeated else ():
                 self._add_rejected(side, rows, reason)
                 self.rejections.add(side, reason, len(rows))
                 state.common["rejected"] += len(rows)
 
-    def expect(self, order: lay.Indices, intakes: Sequence[Intake], shares: Shares | None) -> None:
+    @abstractmethod
+    def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:
         """The order in which tuples come, and which share of them probes, for those who estimate."""
-        if self._setup.estimated and shares is not None:
-            shares.check_chances((self._spec.left.name, self._spec.right.name))
-            when = tuple(turns(order, side, len(intakes[side].rows)) for side in Side)
-            self._chances = Chances(self._spec, self._rows, when, shares)
+
+    @abstractmethod
+    def _take_pairs(self, pairs: lay.Indices) -> None:
+        """Results as the kernels write them: row numbers, a row of them for each side."""
+
+    @abstractmethod
+    def _take_unmatched(self, unmatched: lay.Records) -> None:
+        """Tuples that come out unmatched (layout.UNMATCHED)."""
 
     def drain_pairs(self, state: JoinState) -> None:
         """Take the results in the buffer, the only one that is likely to fill before a batch ends."""
@@ -144,79 +133,13 @@ class Collector:
         repeated = self._setup.repeated
         return entries if repeated is None else entries[entries["side"] != repeated]
 
+    @abstractmethod
     def finish(self, state: JoinState) -> None:
-        """End of the batch: matches found here are marked on the tuples that stay."""
-        if self._settles_late:
-            for side in Side:
-                nodes, positions = state.arrays.nodes, ring_positions(state, side)
-                hit = self._matched[side][nodes["row"][positions]]
-                nodes["mark"][positions[hit]] |= lay.MATCHED
+        """End of the batch: what was found out here of the tuples that stay is marked on them."""
 
-    # Results
-
-    def _take_pairs(self, pairs: lay.Indices) -> None:
-        left, right = pairs[LEFT], pairs[RIGHT]
-        if self._where is not None:
-            hit = self._where(self._all(LEFT, left), self._all(RIGHT, right))
-            left, right = left[hit], right[hit]
-        if self._spec.how in (JoinType.SEMI, JoinType.ANTI):
-            left, right = self._first_matches(left, right)
-            self._mark(LEFT, left)
-            if self._spec.how is JoinType.SEMI and left.size:
-                self._emit(LEFT, left, None, self._result_ts(left, right))
-            return
-        self._mark(LEFT, left)
-        self._mark(RIGHT, right)
-        if left.size:
-            self._emit(LEFT, left, right, self._result_ts(left, right))
-
-    def _all(self, side: Side, rows: lay.Indices) -> pa.Table:
+    def _all(self, side: int, rows: lay.Indices) -> pa.Table:
+        """All columns of these rows."""
         return self._rows[side].take(rows, list(self._spec.streams[side].columns))
-
-    def _first_matches(self, left: lay.Indices, right: lay.Indices) -> tuple[lay.Indices, lay.Indices]:
-        """The first pair of each left row; right rows are numbered in the order in which they come."""
-        if self._where is None:
-            return left, right
-        fresh = ~self._matched[LEFT][left]
-        left, right = left[fresh], right[fresh]
-        order = np.lexsort((right, left))
-        rows, first = np.unique(left[order], return_index=True)
-        return rows, right[order][first]
-
-    def _mark(self, side: Side, rows: lay.Indices) -> None:
-        if self._settles_late:
-            self._matched[side][rows] = True
-
-    def _take_unmatched(self, unmatched: lay.Records) -> None:
-        for side in Side:
-            ours = unmatched[unmatched["side"] == side]
-            if self._settles_late:
-                ours = ours[~self._matched[side][ours["row"]]]
-            if ours.size:
-                self._emit(side, ours["row"], None, np.maximum(ours["ts"], self._output_watermark))
-
-    def _emit(self, side: Side, rows: lay.Indices, other_rows: lay.Indices | None, ts: Ints | None) -> None:
-        """Rows of one side, beside the matching rows of the other or nulls, and their times."""
-        columns, n = self._columns, rows.size
-        ours = self._rows[side].take(rows, [*columns.keys[side], *columns.payload[side]])
-        keys, payload = ours.columns[: columns.n_key], ours.columns[columns.n_key :]
-        if other_rows is None:
-            schema = columns.schema
-            theirs = [pa.nulls(n, schema.field(name).type) for name in columns.shown(side.other)]
-        else:
-            theirs = self._rows[side.other].take(other_rows, columns.payload[side.other]).columns
-        table = pa.table([*keys, *(payload + theirs if side == LEFT else theirs + payload)], schema=columns.schema)
-        if self._chances is not None and other_rows is not None:
-            table = self._chances.add_to(table, rows, other_rows)  # only inner joins shed, so the side is the left one
-        self.batch.results.append(table)
-        if self._setup.timed and ts is not None:
-            self.batch.result_ts.append(ts.astype(np.int64))
-
-    def _result_ts(self, left: lay.Indices, right: lay.Indices) -> Ints | None:
-        """The moments of matches, the later ones of both times, if they are asked for."""
-        if not self._setup.timed:
-            return None
-        return np.maximum(self._times[LEFT].of(left), self._times[RIGHT].of(right))
 
     # Punctuations and rejections
 
@@ -238,13 +161,13 @@ class Collector:
         self.batch.punctuations.append(pa.table([*keys, ts, reasons, pa.array(texts)], schema=self._punctuation_schema))
 
     def _take_rejected(self, entries: lay.Records) -> None:
-        for side in Side:
+        for side in self._spec.sides:
             ours = entries[entries["side"] == side]
             for reason in np.unique(ours["reason"]).tolist():
                 rows = ours["row"][ours["reason"] == reason]
                 self._add_rejected(side, self._all(side, rows), _REJECTIONS[reason])
 
-    def _add_rejected(self, side: Side, rows: pa.Table, reason: str) -> None:
+    def _add_rejected(self, side: int, rows: pa.Table, reason: str) -> None:
         stream = self._spec.streams[side]
         self.batch.rejected.append(RejectedRows(stream.name, reason, rows, stream.time))
 

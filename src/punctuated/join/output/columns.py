@@ -21,7 +21,7 @@ class ResultColumns:
     n_key: int
 
     @staticmethod
-    def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: tuple[pa.DataType, ...]) -> "ResultColumns":
+    def of(spec: JoinSpec, schemas: tuple[pa.Schema, ...], key_types: tuple[pa.DataType, ...]) -> "ResultColumns":
         keys = list(spec.left.key), list(spec.right.key)
         payload = (
             _payload(spec.left),

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from punctuated.join.state.arrays import JoinState
 from punctuated.kernels import layout as lay
-from punctuated.model.counters import COLUMNS, COUNTERS, Counter
+from punctuated.model.counters import COUNTERS, Counter
 
 _MOST_STEPS = 10_000  # of one batch; a sample takes a tenth of a millisecond
 _FIELDS = {"state": "live"}  # where the loop has another name for it
@@ -18,9 +18,9 @@ def current_counts(state: JoinState, elsewhere: Mapping[str, Sequence[int]]) -> 
     """The counters as they stand, by column; `elsewhere` has those that the loop does not count, zero if missing."""
     counts: dict[str, int] = {}
     for counter in COUNTERS:
-        nothing = [0] * len(counter.columns)
-        values = _in_loop(state, counter) if counter.by_loop else elsewhere.get(counter.name, nothing)
-        counts |= zip(counter.columns, values, strict=True)
+        columns = counter.columns_of(state.n_streams)
+        values = _in_loop(state, counter) if counter.by_loop else elsewhere.get(counter.name, [0] * len(columns))
+        counts |= zip(columns, values, strict=True)
     return counts
 
 
@@ -42,12 +42,13 @@ def _steps(start: int, last: int, step: int, times: Sequence[npt.NDArray[np.int6
 class Samples:
     """Counters at every step of event time, and at the end of every batch."""
 
-    def __init__(self, step_us: int | None) -> None:
+    def __init__(self, step_us: int | None, n_streams: int) -> None:
         self._step_us = step_us
+        self._columns = [column for counter in COUNTERS for column in counter.columns_of(n_streams)]
         self._next: int | None = None
         self._rows: list[dict[str, int]] = []
 
-    def stops(self, inputs: tuple[lay.Objects, lay.Objects], n_objects: int) -> Iterator[tuple[int, int | None]]:
+    def stops(self, inputs: Sequence[lay.Objects], n_objects: int) -> Iterator[tuple[int, int | None]]:
         """Where to pause: before the first object at or after each sampling time, and at the end (time None).
 
         Sampling times lie between those of tuples: a punctuation may speak of the far past or future.
@@ -72,7 +73,7 @@ class Samples:
 
     def table(self) -> pa.Table:
         """One row per sample."""
-        schema = pa.schema([(name, pa.int64()) for name in ("ts", *COLUMNS)])
+        schema = pa.schema([(name, pa.int64()) for name in ("ts", *self._columns)])
         return pa.Table.from_pylist(self._rows, schema=schema).set_column(
             0, "ts", pa.array([row["ts"] for row in self._rows], pa.timestamp("us", "UTC"))
         )

@@ -9,7 +9,6 @@ from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels.layout import Records
 from punctuated.model.counters import rejected_as
 from punctuated.model.rejection import REJECTIONS
-from punctuated.model.side import Side
 
 _COUNTS = "counts"
 
@@ -17,10 +16,10 @@ _COUNTS = "counts"
 class Rejections:
     """Counts by reason and stream; they outlive a batch."""
 
-    def __init__(self) -> None:
-        self._counts: dict[str, list[int]] = {reason: [0] * len(Side) for reason in REJECTIONS}
+    def __init__(self, n_streams: int) -> None:
+        self._counts: dict[str, list[int]] = {reason: [0] * n_streams for reason in REJECTIONS}
 
-    def add(self, side: Side, reason: str, n_rows: int) -> None:
+    def add(self, side: int, reason: str, n_rows: int) -> None:
         """Rows of a stream were rejected."""
         self._counts[reason][side] += n_rows
 
@@ -36,7 +35,7 @@ class Rejections:
         counts = {reason: list(known) for reason, known in self._counts.items()}
         for code, reason in enumerate(REJECTIONS):
             sides = entries["side"][entries["reason"] == code]
-            for side in Side:
+            for side in range(len(counts[reason])):
                 counts[reason][side] += int(np.sum(sides == side))
         return counts
 

@@ -165,6 +165,7 @@ def late_groups(spec: JoinSpec, by: Sequence[str]) -> str | None:
     punctuated = any(stream.punctuated for stream in spec.streams)
     if contains_key(by, key) and punctuated and spec.algorithm.propagation is not Propagation.NONE:
         return None
-    message = f"groups by {', '.join(by)} are final only when both streams have ended"
+    streams = "both streams" if len(spec.streams) == 2 else "all streams"
+    message = f"groups by {', '.join(by)} are final only when {streams} have ended"
     remedy = f": group by the join key ({', '.join(key)}) of punctuated streams to get them earlier" if key else ""
     return message + remedy

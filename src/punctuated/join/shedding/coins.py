@@ -19,6 +19,7 @@ from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
 from punctuated.kernels.key_bytes import HASH_VERSION, hash_keys
 from punctuated.kernels.layout import Indices
+from punctuated.kernels.packed import unpack_object
 from punctuated.model.side import LEFT, RIGHT, Side
 
 Ints = npt.NDArray[np.int64]
@@ -182,11 +183,12 @@ def _salt(*numbers: int) -> Words:
 # Who probed
 
 
-def turns(order: Indices, side: Side, n: int) -> Ints:
+def turns(order: Ints, side: Side, n: int) -> Ints:
     """When each of the `n` tuples that a batch has of this side is processed; `order` is that of `merge_order`."""
-    places = np.flatnonzero(order & 3 == side)
+    positions, is_punctuation, of = unpack_object(order)
+    places = np.flatnonzero((of == side) & (is_punctuation == 0))
     when = np.empty(n, np.int64)
-    when[order[places] >> 2] = places
+    when[positions[places]] = places
     return when
 
 

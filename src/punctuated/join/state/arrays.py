@@ -1,16 +1,16 @@
 """The arrays of a join's state and their growth. The kernels fill them; this module only gives them room."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from punctuated.kernels import layout as lay
-from punctuated.kernels.process import sweep_ended
+from punctuated.kernels.batch import sweep_ended
+from punctuated.kernels.packed import pack, unpack
 from punctuated.kernels.rebuild import copy_rings, copy_values, follow_move, mark_needed
 from punctuated.model.algorithm import Propagation
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
 from punctuated.model.window import CountWindow, TimeWindow
 
@@ -28,71 +28,13 @@ def _capacity(entries: int) -> int:
     return int(entries * _SPARE) + SMALLEST
 
 
-def _alone(spec: JoinSpec, side: Side) -> int:
-    if not spec.may_end_early(side):
-        return lay.NOT_ALONE
-    return lay.BY_WINDOW if spec.algorithm.propagation is Propagation.EARLY else lay.BY_OWN_STATE
-
-
-def _rules(spec: JoinSpec, side: Side) -> dict[str, int]:
-    stream, window = spec.streams[side], spec.streams[side].window
-    span = window.span_us if isinstance(window, TimeWindow) else lay.UNBOUNDED
-    alone = _alone(spec, side)
-    return {
-        "lateness": stream.lateness_us,
-        "span": span,
-        "offset": window.offset_us if isinstance(window, TimeWindow) else 0,
-        "forget_after": lay.UNBOUNDED if not spec.algorithm.by_window else 0 if spec.own_windows else span,
-        "rows": window.n if isinstance(window, CountWindow) else 0,
-        "rows_per_key": isinstance(window, CountWindow) and window.per_key,
-        "preserved": spec.how.preserves(side),
-        "alone": alone,
-        "unique": stream.unique,
-        "clustered": stream.clustered,
-        "tracks_last": stream.punctuated and (alone == lay.BY_WINDOW or stream.clustered),
-        "policy": _POLICIES[stream.on_violation],
-    }
-
-
-def _sides(spec: JoinSpec) -> lay.Records:
-    sides = np.zeros(2, lay.SIDE)
-    for field in ("newest", "batch_newest", "floor", "watermark", "settled"):
-        sides[field] = lay.NEVER
-    sides["end_ts"] = sides["soonest"] = lay.FOREVER
-    sides["range_time"] = lay.NOT_SET
-    for side in Side:
-        for field, number in _rules(spec, side).items():
-            sides[field][side] = number
-        sides["ring_start"][side] = sides["head"][side] = side * SMALLEST
-        sides["ring_stop"][side] = (side + 1) * SMALLEST
-    return sides
-
-
-def _common(spec: JoinSpec, filtered: bool, hash_bits: int) -> lay.Records:
-    common = np.zeros(1, lay.COMMON)
-    preserving = any(spec.how.preserves(side) for side in Side)
-    settles = spec.how in (JoinType.SEMI, JoinType.ANTI) and not filtered
-    common["now"] = lay.NEVER
-    common["punctuated"] = is_punctuated(spec)
-    common["forgets_by_punctuation"] = spec.algorithm.by_punctuation
-    common["propagates"] = spec.algorithm.propagation is not Propagation.NONE
-    common["purge_threshold"] = spec.purge_threshold
-    common["match_mode"] = lay.FIRST_MATCH if settles else lay.PAIRS
-    common["marks_matches"] = preserving and not filtered
-    common["emits_unmatched"] = preserving
-    common["filtered"] = filtered
-    common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
-    common["shift"] = _shift(2 * SMALLEST)
-    return common
-
-
 def _shift(slots: int) -> int:
     """How far a 64-bit hash is shifted to address a power of two of slots."""
     return 64 - slots.bit_length() + 1
 
 
 def is_punctuated(spec: JoinSpec) -> bool:
-    """Whether either stream can bring punctuations."""
+    """Whether any stream can bring punctuations."""
     return any(stream.punctuated for stream in spec.streams)
 
 
@@ -102,7 +44,11 @@ def _counts_all(spec: JoinSpec) -> bool:
 
 
 class JoinState:
-    """The arrays that the kernels work on."""
+    """The arrays that the kernels work on.
+
+    That of a join of more than two streams says what is its own: the type of its arrays, by which kernels choose, how
+    its fields are made, and which rules the streams follow.
+    """
 
     def __init__(
         self, spec: JoinSpec, allow: Callable[[int], None], *, filtered: bool = False, hash_bits: int = 64
@@ -111,35 +57,108 @@ class JoinState:
 
         `filtered`: an extra predicate decides later what is a match. `hash_bits`: fewer than 64 force collisions.
         """
-        self._allow = allow
+        self._allow, self.filtered = allow, filtered
+        self.n_streams = len(spec.streams)
+        self.width = lay.width_for(self.n_streams)
         self.punctuated = is_punctuated(spec)
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
+        common = self._common(spec)
+        common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
+        self.arrays = self._state(self._fields(spec, self._sides(spec), common))
+
+    # What the state of a join of more streams says in another way
+
+    def _state(self, fields: dict[str, Any]) -> lay.AnyState:
+        """The arrays as one; its type says which kernels serve it."""
+        assert self.n_streams == 2
+        return lay.State(**fields)
+
+    def _rules(self, spec: JoinSpec, side: int) -> dict[str, int]:
+        """What a stream's record says from the beginning."""
+        stream, window = spec.streams[side], spec.streams[side].window
+        span = window.span_us if isinstance(window, TimeWindow) else lay.UNBOUNDED
+        alone = self._alone(spec, side)
+        return {
+            "lateness": stream.lateness_us,
+            "span": span,
+            "offset": window.offset_us if isinstance(window, TimeWindow) else 0,
+            "forget_after": lay.UNBOUNDED if not spec.algorithm.by_window else 0 if spec.own_windows else span,
+            "rows": window.n if isinstance(window, CountWindow) else 0,
+            "rows_per_key": isinstance(window, CountWindow) and window.per_key,
+            "preserved": spec.how.preserves(side),
+            "alone": alone,
+            "unique": stream.unique,
+            "clustered": stream.clustered,
+            "tracks_last": stream.punctuated and (alone == lay.BY_WINDOW or stream.clustered),
+            "policy": _POLICIES[stream.on_violation],
+        }
+
+    def _alone(self, spec: JoinSpec, side: int) -> int:
+        """How a stream may end values of the output without the others."""
+        if not spec.may_end_early(side):
+            return lay.NOT_ALONE
+        return lay.BY_WINDOW if spec.algorithm.propagation is Propagation.EARLY else lay.BY_OWN_STATE
+
+    def _common(self, spec: JoinSpec) -> lay.Records:
+        """The record of the join, with its rules."""
+        common = np.zeros(1, lay.COMMON)
+        preserving = any(spec.how.preserves(side) for side in spec.sides)
+        settles = spec.how in (JoinType.SEMI, JoinType.ANTI) and not self.filtered
+        common["now"] = lay.NEVER
+        common["punctuated"] = self.punctuated
+        common["forgets_by_punctuation"] = spec.algorithm.by_punctuation
+        common["propagates"] = spec.algorithm.propagation is not Propagation.NONE
+        common["purge_threshold"] = spec.purge_threshold
+        common["match_mode"] = lay.FIRST_MATCH if settles else lay.PAIRS
+        common["marks_matches"] = preserving and not self.filtered
+        common["emits_unmatched"] = preserving
+        common["filtered"] = self.filtered
+        common["shift"] = _shift(2 * SMALLEST)
+        return common
+
+    def _fields(self, spec: JoinSpec, sides: lay.Records, common: lay.Records) -> dict[str, Any]:
+        """All arrays by their names, empty but with room for a beginning."""
+        n, room = self.n_streams, self.n_streams * SMALLEST
         timed = SMALLEST if self.punctuated else 0
         own = 1 if spec.own_windows else 0
-        self.arrays = lay.State(
-            sides=_sides(spec),
-            common=_common(spec, filtered, hash_bits),
-            nodes=np.zeros(2 * SMALLEST, lay.NODE),
-            seq=np.zeros(2 * SMALLEST if _counts_all(spec) else 0, np.int64),
-            own_windows=lay.TRUE if own else lay.FALSE,
-            ends=np.zeros(2 * SMALLEST * own, np.int64),
-            values=np.zeros(SMALLEST, lay.VALUE),
-            endings=np.zeros(timed, lay.ENDING),
-            last_ends=np.zeros((timed * own, 2), np.int64),
-            slots=np.full(2 * SMALLEST, lay.NONE, np.int32),
-            pending=np.zeros((2, timed), lay.TIMER),
-            deadlines=np.zeros((2, timed), lay.TIMER),
-            clusters=np.zeros((2, timed), lay.TIMER),
-            boundaries=np.zeros((2, 0), lay.BOUNDARY),
-            queue=np.zeros(spec.purge_threshold, np.int64),
-            done=np.zeros(2 * timed, np.int64),
-            runs=np.zeros(0, lay.RUN),
-            ranges=np.zeros(0, lay.RANGE),
-            pairs=np.empty((2, _PAIRS), np.int32),
-            unmatched=np.zeros(SMALLEST, lay.UNMATCHED),
-            punctuations=np.zeros(2 * timed, lay.PUNCTUATION),
-            rejected=np.zeros(SMALLEST, lay.REJECTION),
-        )
+        return {
+            "sides": sides,
+            "common": common,
+            "nodes": np.zeros(room, lay.NODE),
+            "seq": np.zeros(room if _counts_all(spec) else 0, np.int64),
+            "own_windows": lay.TRUE if own else lay.FALSE,
+            "ends": np.zeros(room * own, np.int64),
+            "values": np.zeros(SMALLEST, lay.value_type(self.width)),
+            "endings": np.zeros(timed, lay.ending_type(self.width)),
+            "last_ends": np.zeros((timed * own, self.width), np.int64),
+            "slots": np.full(2 * SMALLEST, lay.NONE, np.int32),
+            "pending": np.zeros((n, timed), lay.TIMER),
+            "deadlines": np.zeros((n, timed), lay.TIMER),
+            "clusters": np.zeros((n, timed), lay.TIMER),
+            "boundaries": np.zeros((n, 0), lay.BOUNDARY),
+            "queue": np.zeros(spec.purge_threshold, np.int64),
+            "done": np.zeros(2 * timed, np.int64),
+            "runs": np.zeros(0, lay.RUN),
+            "ranges": np.zeros(0, lay.range_type(self.width)),
+            "pairs": np.empty((n, _PAIRS), np.int32),
+            "unmatched": np.zeros(SMALLEST, lay.UNMATCHED),
+            "punctuations": np.zeros(2 * timed, lay.PUNCTUATION),
+            "rejected": np.zeros(SMALLEST, lay.REJECTION),
+        }
+
+    def _sides(self, spec: JoinSpec) -> lay.Records:
+        sides = np.zeros(self.n_streams, lay.SIDE)
+        for field in ("newest", "batch_newest", "floor", "watermark", "settled"):
+            sides[field] = lay.NEVER
+        sides["end_ts"] = sides["soonest"] = lay.FOREVER
+        sides["range_time"] = lay.NOT_SET
+        for side in spec.sides:
+            for field, number in self._rules(spec, side).items():
+                sides[field][side] = number
+        _set_rings(sides, np.arange(self.n_streams + 1) * SMALLEST)
+        return sides
+
+    # What it holds
 
     @property
     def sides(self) -> lay.Records:
@@ -153,7 +172,7 @@ class JoinState:
     def n_values(self) -> int:
         return int(self.common["n_values"][0])
 
-    def positions(self, side: Side, newest: int | None = None) -> npt.NDArray[np.int64]:
+    def positions(self, side: int, newest: int | None = None) -> npt.NDArray[np.int64]:
         """Where a side's nodes are, oldest first, shells included; with `newest`, only that many at the tail."""
         ours = self.sides[side]
         start, stop, length = int(ours["ring_start"]), int(ours["ring_stop"]), int(ours["length"])
@@ -175,12 +194,12 @@ class JoinState:
 
     # Boundaries of clustered streams
 
-    def boundaries(self, side: Side) -> lay.Records:
+    def boundaries(self, side: int) -> lay.Records:
         """Those that may still end a value: tuples to come are not before the watermark."""
         known = self.arrays.boundaries[side, : int(self.sides["n_boundaries"][side])]
         return np.asarray(known[known["time"] > self.sides["watermark"][side]])
 
-    def add_boundaries(self, side: Side, fresh: lay.Records) -> None:
+    def add_boundaries(self, side: int, fresh: lay.Records) -> None:
         """A batch brings others."""
         kept = np.concatenate([self.boundaries(side), fresh])
         kept = kept[np.argsort(kept["time"], kind="stable")]
@@ -226,22 +245,28 @@ class JoinState:
         return any(now is not then for now, then in zip(self.arrays, before, strict=True))
 
     def reserve(self, n_values: int, n_nodes: list[int]) -> None:
-        """Room for so many values, and nodes of either side, in a state that is still empty."""
-        capacity, rings = _capacity(n_values), [_capacity(n) for n in n_nodes]
-        self._allow(capacity * self._bytes_per_value + sum(rings) * self.bytes_per_node)
+        """Room for so many values, and nodes of each side, in a state that is still empty."""
+        capacity, edges = _capacity(n_values), _edges([_capacity(n) for n in n_nodes])
+        n_all = int(edges[-1])
+        self._allow(capacity * self._bytes_per_value + n_all * self.bytes_per_node)
         slots = np.full(1 << (2 * capacity).bit_length(), lay.NONE, np.int32)
         self.common["shift"] = _shift(slots.size)
         self._replace(
-            nodes=np.zeros(sum(rings), lay.NODE),
-            seq=np.zeros(sum(rings) if self.arrays.seq.size else 0, np.int64),
-            ends=np.zeros(sum(rings) if self.arrays.ends.size else 0, np.int64),
-            values=np.zeros(capacity, lay.VALUE),
-            endings=np.zeros(capacity if self.punctuated else 0, lay.ENDING),
-            last_ends=np.zeros((capacity if self.arrays.last_ends.size else 0, 2), np.int64),
+            nodes=np.zeros(n_all, lay.NODE),
+            seq=np.zeros(n_all if self.arrays.seq.size else 0, np.int64),
+            ends=np.zeros(n_all if self.arrays.ends.size else 0, np.int64),
             slots=slots,
+            **self._value_arrays(capacity),
         )
-        self.sides["ring_start"] = self.sides["head"] = [0, rings[0]]
-        self.sides["ring_stop"] = [rings[0], sum(rings)]
+        _set_rings(self.sides, edges)
+
+    def _value_arrays(self, capacity: int) -> dict[str, Any]:
+        """What lies beside each other for every value."""
+        return {
+            "values": np.zeros(capacity, self.arrays.values.dtype),
+            "endings": np.zeros(capacity if self.punctuated else 0, self.arrays.endings.dtype),
+            "last_ends": np.zeros((capacity if self.arrays.last_ends.size else 0, self.width), np.int64),
+        }
 
     @property
     def bytes_per_node(self) -> int:
@@ -251,8 +276,8 @@ class JoinState:
     @property
     def _bytes_per_value(self) -> int:
         slots = 4 * np.dtype(np.int32).itemsize  # at most four for each value
-        ends = 16 if self.arrays.last_ends.size else 0
-        return lay.VALUE.itemsize + (lay.ENDING.itemsize if self.punctuated else 0) + ends + slots
+        ends = 8 * self.width if self.arrays.last_ends.size else 0
+        return self.arrays.values.itemsize + (self.arrays.endings.itemsize if self.punctuated else 0) + ends + slots
 
     def compact(self) -> None:
         """Into arrays as small as possible."""
@@ -268,11 +293,12 @@ class JoinState:
     def copy_rings(self) -> None:
         """Copy the nodes into rings with room to spare: they get other positions."""
         values = self.arrays.nodes["value"]
-        capacities = [_capacity(int(np.count_nonzero(values[self.positions(side)] >= 0))) for side in Side]
-        self._allow(sum(capacities) * self.bytes_per_node)
-        nodes = np.zeros(sum(capacities), lay.NODE)
+        n_nodes = [np.count_nonzero(values[self.positions(side)] >= 0) for side in range(self.n_streams)]
+        edges = _edges([_capacity(int(n)) for n in n_nodes])
+        self._allow(int(edges[-1]) * self.bytes_per_node)
+        nodes = np.zeros(edges[-1], lay.NODE)
         seq, ends = (np.zeros(nodes.size if each.size else 0, np.int64) for each in (self.arrays.seq, self.arrays.ends))
-        copy_rings(self.arrays, nodes, seq, ends, capacities[0])
+        copy_rings(self.arrays, nodes, seq, ends, edges)
         self._replace(nodes=nodes, seq=seq, ends=ends)
 
     def collect_values(self) -> None:
@@ -284,14 +310,12 @@ class JoinState:
         self._allow(capacity * self._bytes_per_value)
         slots = np.empty(1 << (2 * capacity).bit_length(), np.int32)
         self.common["shift"] = _shift(slots.size)
-        values = np.zeros(capacity, lay.VALUE)
-        endings = np.zeros(capacity if self.punctuated else 0, lay.ENDING)
-        last_ends = np.zeros((capacity if self.arrays.last_ends.size else 0, 2), np.int64)
-        moved = copy_values(self.arrays, needed, values, endings, last_ends, slots)
+        fresh = self._value_arrays(capacity)
+        moved = copy_values(self.arrays, needed, **fresh, slots=slots)
         self._move_indices(moved)
-        self._replace(values=values, endings=endings, last_ends=last_ends, slots=slots)
-        for side in Side:
-            follow_move(self.arrays, int(side), moved)
+        self._replace(**fresh, slots=slots)
+        for side in range(self.n_streams):
+            follow_move(self.arrays, side, moved)
             count = int(self.sides["n_deadlines"][side])
             timers = self.arrays.deadlines[side, :count]
             timers[:] = timers[np.lexsort((timers["order"], timers["time"]))]  # a sorted array is a heap
@@ -299,7 +323,8 @@ class JoinState:
     def _move_indices(self, moved: lay.Indices) -> None:
         n_queued, n_done = int(self.common["n_queued"][0]), int(self.common["n_done"][0])
         queue, done = self.arrays.queue, self.arrays.done
-        queue[:n_queued] = 2 * moved[queue[:n_queued] >> 1] + (queue[:n_queued] & 1)
+        values, by = unpack(queue[:n_queued])
+        queue[:n_queued] = pack(moved[values].astype(np.int64), by)
         done[:n_done] = moved[done[:n_done]]
 
     def _make_output_room(self) -> None:
@@ -326,13 +351,24 @@ class JoinState:
 
     def grow_pairs(self) -> None:
         """Twice the room for results, for a tuple with more matches than the buffer holds."""
-        self._replace(pairs=np.empty((2, 2 * self.arrays.pairs.shape[1]), np.int32))
+        self._replace(pairs=np.empty((self.n_streams, 2 * self.arrays.pairs.shape[1]), np.int32))
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays that hold state; output buffers are scratch space."""
         arrays = {name: array for name, array in self.arrays._asdict().items() if name not in SCRATCH}
         return int(sum(array.nbytes for array in arrays.values()))
+
+
+def _edges(capacities: Sequence[int]) -> lay.Ints:
+    """Where the rings of all sides begin, one behind the other, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(capacities)])
+
+
+def _set_rings(sides: lay.Records, edges: lay.Ints) -> None:
+    """Empty rings from each edge to the next one."""
+    sides["ring_start"] = sides["head"] = edges[:-1]
+    sides["ring_stop"] = edges[1:]
 
 
 def _grown(array: npt.NDArray[T], needed: int) -> npt.NDArray[T]:

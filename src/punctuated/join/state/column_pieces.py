@@ -11,14 +11,13 @@ from punctuated.join.state.pattern_pieces import Patterns
 from punctuated.join.state.segments import Segments
 from punctuated.join.state.standing import Standing
 from punctuated.kernels import layout as lay
-from punctuated.model.side import Side
 
 
 class ColumnPieces:
     """Segments by their patterns; `records` say how each one stands, under a number of its own."""
 
-    def __init__(self) -> None:
-        self._line, self._segments = ValueLine(), Segments(coded=False)
+    def __init__(self, n_streams: int) -> None:
+        self._line, self._segments = ValueLine(), Segments(n_streams, coded=False)
 
     def __len__(self) -> int:
         return len(self._segments)
@@ -36,15 +35,15 @@ class ColumnPieces:
         return self._line.patterns(self._segments.stretch(at))
 
     def locate(self, keys: pa.Table) -> lay.Records:
-        """How these keys stand, as records of `layout.RANGE`; flags are 0 where no range covers a key."""
+        """How these keys stand, as records of `layout.range_type`; flags are 0 where no range covers a key."""
         places = np.array([self._segments.find(value_place(value)) for value in keys.column(0).to_pylist()], np.int64)
-        found = np.zeros(len(keys), lay.RANGE)
+        found = np.zeros(len(keys), self.records.dtype)
         found["ts"] = lay.NEVER
         found[places >= 0] = self.records.view[places[places >= 0]]
         return found
 
     def cover(
-        self, side: Side, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, tells: bool
+        self, side: int, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, tells: bool
     ) -> list[tuple[Patterns, int]]:
         """A stream has ended a range; returns what is over in the output by that, with times."""
         stretch = self._line.stretch(patterns)

@@ -101,6 +101,6 @@ def writing(stretch: Stretch) -> int:
 
 
 def code_stretch(record: lay.Records) -> Stretch:
-    """The stretch of codes that a record of `layout.RANGE` holds."""
+    """The stretch of codes that a record of `layout.range_type` holds."""
     low, high, how = int(record["low"]), int(record["high"]), int(record["writing"])
     return Stretch(Cut(low, bool(how & 1)), Cut(high + 1, bool(how & 2)))

@@ -8,15 +8,14 @@ import pyarrow as pa
 from punctuated.errors import SnapshotError
 from punctuated.join.intake.key_encoding import NESTED_VERSION
 from punctuated.kernels.key_bytes import HASH_VERSION
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 
-FORMAT = 5
+FORMAT = 6
 Parts = dict[str, str | list[str]]
 
 
-def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: Sequence[pa.DataType]) -> Parts:
+def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.DataType]) -> Parts:
     """The fingerprint of a query."""
     parts: Parts = {"format": f"{FORMAT}", "hash": _hash(key_types), "key types": ", ".join(map(str, key_types))}
     parts |= {
@@ -27,12 +26,11 @@ def of(spec: JoinSpec, schemas: tuple[pa.Schema, pa.Schema], key_types: Sequence
         "purge threshold": f"{spec.purge_threshold}",
         "shedding": "none" if spec.shed is None else "some",
     }
-    for side in Side:
-        stream = spec.streams[side]
+    for stream, schema in zip(spec.streams, schemas, strict=True):
         left_out = ("window", "columns", "on_violation", "max_ahead_us", "idle_after_us", "ends_any")
         parts[f"stream {stream.name!r}"] = repr({k: v for k, v in asdict(stream).items() if k not in left_out})
         parts[f"window of {stream.name!r}"] = _window(stream)
-        parts[f"columns of {stream.name!r}"] = [f"{field.name}: {field.type}" for field in schemas[side]]
+        parts[f"columns of {stream.name!r}"] = [f"{field.name}: {field.type}" for field in schema]
     return parts
 
 

@@ -86,9 +86,9 @@ def _merged(one: Ints, two: Ints) -> Ints:
     return np.sort(np.concatenate([one, two]), kind="stable")
 
 
-def is_named(flags: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """Which values a stream has ended by name, rather than by a range or in what is remembered as a run."""
-    return np.asarray(flags & lay.ENDED_ANY & ~(flags // lay.RECALLED) != 0)
+def named_by(flags: Ints) -> Ints:
+    """Masks of the sides that have ended values by name, rather than by a range or in what is remembered as a run."""
+    return flags & lay.ENDED_ANY & ~(flags // lay.RECALLED)
 
 
 class PunctuationMemory:
@@ -108,16 +108,16 @@ class PunctuationMemory:
         done = done[finished]  # the others were forgotten meanwhile
         flags = arrays.values["flags"][done]
         # A side's ending that is still pending has a timer and a time of its own: such values stay where they are.
-        settled = (flags & lay.ENDED_ANY) << 2 == flags & lay.EFFECT_ANY
+        settled = (flags & lay.ENDED_ANY) * lay.EFFECT == flags & lay.EFFECT_ANY
         self.runs = self.runs.without(np.sort(arrays.values["code"][done]))
-        waiting, done, flags = done[~settled], done[settled], flags[settled].astype(np.int64)
+        waiting, done, flags = done[~settled], done[settled], flags[settled]
         arrays.done[: waiting.size] = waiting
         common["n_done"] = waiting.size
         if not done.size:
             return
         codes = arrays.values["code"][done]
         order = np.argsort(codes)
-        named = flags & lay.ENDED_ANY & ~(flags // lay.RECALLED)  # what ranges say is remembered with the ranges
+        named = named_by(flags)  # what ranges say is remembered with the ranges
         kept = named * (lay.ENDED | lay.EFFECT) | lay.OUT
         fresh = Runs(codes[order], codes[order], kept[order], arrays.endings["touched"][done][order])
         self.runs = self.runs.joined(fresh, self._place)
@@ -134,7 +134,7 @@ class PunctuationMemory:
         """
         n_values = state.n_values
         flags = state.arrays.values["flags"][:n_values]
-        waiting = np.flatnonzero(is_named(flags))
+        waiting = np.flatnonzero(named_by(flags))
         ages = [state.arrays.endings["touched"][waiting], self.runs.touched, np.array(others, np.int64)]
         codes = [state.arrays.values["code"][waiting], self.runs.low, np.arange(len(others))]
         is_other = np.repeat([0, 0, 1], [array.size for array in ages])
@@ -151,7 +151,7 @@ class PunctuationMemory:
 
     def _forget_values(self, state: JoinState, indices: Ints) -> None:
         finished = state.arrays.values["flags"][indices] & lay.OUT != 0
-        state.arrays.values["flags"][indices] = 0
+        state.arrays.values["flags"][indices] &= lay.OPEN_ANY
         state.arrays.endings["last_ts"][indices[finished]] = lay.NEVER
 
     def _forget_runs(self, state: JoinState, which: Ints) -> None:
@@ -162,7 +162,7 @@ class PunctuationMemory:
         place = np.searchsorted(gone.low, codes, side="right") - 1
         hit = (place >= 0) & (codes <= gone.high[np.maximum(place, 0)]) if len(gone) else np.zeros(n_values, np.bool_)
         affected = np.flatnonzero(hit & (state.arrays.values["flags"][:n_values] & lay.ARCHIVED != 0))
-        state.arrays.values["flags"][affected] = 0
+        state.arrays.values["flags"][affected] &= lay.OPEN_ANY
         state.arrays.endings["last_ts"][affected] = lay.NEVER
 
     def renumber(self, moved: Ints) -> None:

@@ -18,27 +18,27 @@ from punctuated.join.state.pattern_pieces import PatternPieces
 from punctuated.join.state.pending_ranges import Pending, PendingRanges
 from punctuated.join.state.range_output import TEXTS, OutputRange
 from punctuated.join.state.saved import LoadedLog, Log
-from punctuated.join.state.standing import ENDED, NO_TIMES, OVER
+from punctuated.join.state.standing import ENDED, no_times, over
 from punctuated.kernels import layout as lay
 from punctuated.kernels.restore import find_values
 from punctuated.model.pattern import Pattern
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
-from punctuated.model.side import Side
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 _NO_INTS = np.empty(0, np.int64)
-_KNOWN = np.dtype([("flags", "i8"), ("ts", "i8", (2,)), ("waiting", "i8", (2,))])
 
 
 class NumberedRanges:
     """Values under ranges, by the numbers of their keys."""
 
-    def __init__(self, codec: NumberedKeys, pending: tuple[PendingRanges, PendingRanges]) -> None:
-        self._codec, self._pending = codec, pending
-        self._pieces = ColumnPieces() if len(codec.types) == 1 else PatternPieces()
-        self._known = _unknown(0)  # by number; `waiting`: the time of the first pending range, if it has not come yet
-        self._lookup: lay.Records | None = np.empty(0, lay.RANGE)
+    def __init__(self, codec: NumberedKeys, pending: tuple[PendingRanges, ...]) -> None:
+        """`pending` are the ranges of each stream that wait for their effect."""
+        self._codec, self._pending, self._n_streams = codec, pending, len(pending)
+        pieces = ColumnPieces if len(codec.types) == 1 else PatternPieces
+        self._pieces: ColumnPieces | PatternPieces = pieces(self._n_streams)
+        self._known = self._unknown(0)
+        self._lookup: lay.Records | None = np.empty(0, self.records.dtype)
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -53,7 +53,7 @@ class NumberedRanges:
         """How the values stand, for the kernels."""
         if self._lookup is None:
             codes = np.flatnonzero(self._known["flags"])
-            self._lookup = np.zeros(codes.size, lay.RANGE)
+            self._lookup = np.zeros(codes.size, self.records.dtype)
             self._lookup["low"] = self._lookup["high"] = codes
             for name in ("flags", "ts"):
                 self._lookup[name] = self._known[name][codes]
@@ -68,11 +68,11 @@ class NumberedRanges:
         """Numbers are no interval."""
         return 0, -1
 
-    def values(self, arrays: lay.State, patterns: Sequence[Pattern]) -> Ints:
+    def values(self, arrays: lay.AnyState, patterns: Sequence[Pattern]) -> Ints:
         """The values in a range."""
         return self._values_of(arrays, np.flatnonzero(self._match(patterns)))
 
-    def _values_of(self, arrays: lay.State, codes: Ints) -> Ints:
+    def _values_of(self, arrays: lay.AnyState, codes: Ints) -> Ints:
         indices = find_values(arrays, codes)
         return np.asarray(indices[indices >= 0])
 
@@ -80,9 +80,7 @@ class NumberedRanges:
         self.note_keys()
         return match_columns(patterns, self._codec.known_keys().columns)
 
-    def cover(
-        self, side: Side, ending: Pending, touched: int, settled: Sequence[int], tells: bool
-    ) -> list[OutputRange]:
+    def cover(self, side: int, ending: Pending, touched: int, settled: Sequence[int], tells: bool) -> list[OutputRange]:
         """A stream has ended a range; returns what is over in the output by that."""
         self.note_keys()
         told = self._pieces.cover(side, ending.patterns, ending.ts, touched, settled, tells=tells)
@@ -90,14 +88,14 @@ class NumberedRanges:
         self._known["flags"][fresh] |= ENDED << side
         self._known["ts"][fresh, side] = ending.ts
         for patterns, _ in told:
-            over = self._match(patterns)
-            self._known["flags"][over], self._known["ts"][over] = OVER, lay.NEVER
+            hit = self._match(patterns)
+            self._known["flags"][hit], self._known["ts"][hit] = over(self._n_streams), lay.NEVER
         self._lookup = None
         return [OutputRange(patterns, ts) for patterns, ts in told]
 
-    def settle(self, arrays: lay.State, watermark: int) -> tuple[Ints, tuple[int, int]]:
+    def settle(self, arrays: lay.AnyState, watermark: int) -> tuple[Ints, tuple[int, ...]]:
         """Forget the times up to a watermark; returns the values of which that was known, and the latest times."""
-        latest = NO_TIMES
+        latest = no_times(self._n_streams)
         for standing in self._pieces.settle(watermark):
             latest = standing.latest_settled(watermark, latest)
         times = self._known["ts"]
@@ -108,33 +106,33 @@ class NumberedRanges:
         self._lookup = None
         return self._values_of(arrays, np.flatnonzero(due.any(axis=1))), latest
 
-    def forget(self, arrays: lay.State, positions: Sequence[int]) -> Ints:
+    def forget(self, arrays: lay.AnyState, positions: Sequence[int]) -> Ints:
         """Nothing is known any more of what these positions say; returns the values that were over by them.
 
         Pending ranges may be gone too.
         """
         gone = [self._match(self._pieces.patterns(position)) for position in positions]
-        over = [codes for codes, at in zip(gone, positions, strict=True) if self.records["flags"][at] & lay.OUT]
+        were_over = [codes for codes, at in zip(gone, positions, strict=True) if self.records["flags"][at] & lay.OUT]
         self._pieces.forget(positions)
         for codes in gone:
             self._look_up(np.flatnonzero(codes))
         self._known["waiting"] = lay.FOREVER
-        for side in Side:
+        for side in range(self._n_streams):
             for at in range(len(self._pending[side])):
                 self.await_effect(side, self._pending[side][at])
-        return self._values_of(arrays, np.concatenate([_NO_INTS, *map(np.flatnonzero, over)]))
+        return self._values_of(arrays, np.concatenate([_NO_INTS, *map(np.flatnonzero, were_over)]))
 
     # Promises
 
-    def await_effect(self, side: Side, ending: Pending) -> None:
+    def await_effect(self, side: int, ending: Pending) -> None:
         """A range ending waits: tuples that come after its time break it."""
         self._note_waiting(side, ending, np.flatnonzero(self._match(ending.patterns)))
 
-    def _note_waiting(self, side: Side, ending: Pending, codes: Ints) -> None:
+    def _note_waiting(self, side: int, ending: Pending, codes: Ints) -> None:
         waiting = self._known["waiting"][:, side]
         waiting[codes] = np.minimum(waiting[codes], ending.ts)
 
-    def broken(self, side: Side, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
+    def broken(self, side: int, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
         """Tuples that come after a range that waits or is fresh has ended their values.
 
         What is in effect the kernels see, but for keys with a null in them, which have no value.
@@ -152,7 +150,7 @@ class NumberedRanges:
             mask[is_null] = self._broken_by_nulls(side, [*pending, *intake.ranges], columns, ts[is_null])
         return mask
 
-    def _ended_at(self, side: Side, fresh: Sequence[RangeEnding]) -> Ints:
+    def _ended_at(self, side: int, fresh: Sequence[RangeEnding]) -> Ints:
         """When each key is ended by the first range that waits or is fresh, those in effect aside."""
         earliest = self._known["waiting"][:, side].copy()
         for ending in fresh:
@@ -161,7 +159,7 @@ class NumberedRanges:
         return earliest
 
     def _broken_by_nulls(
-        self, side: Side, waiting: Sequence[Pending | RangeEnding], columns: Sequence[pa.ChunkedArray], ts: Ints
+        self, side: int, waiting: Sequence[Pending | RangeEnding], columns: Sequence[pa.ChunkedArray], ts: Ints
     ) -> Mask:
         """The same for keys with a null: `*` matches it."""
         said = [(each.patterns, each.ts) for each in waiting]
@@ -173,17 +171,24 @@ class NumberedRanges:
 
     # Keys and the journal
 
+    def _unknown(self, n: int) -> lay.Records:
+        """What is known of so many new numbers; `waiting`: the time of the first pending range, if that still waits."""
+        width = lay.width_for(self._n_streams)
+        known = np.zeros(n, [("flags", "i8"), ("ts", "i8", (width,)), ("waiting", "i8", (width,))])
+        known["ts"], known["waiting"] = lay.NEVER, lay.FOREVER
+        return known
+
     def note_keys(self) -> None:
         """Look up the keys that have come since the last time."""
         known = self._known.size
         if known == len(self._codec):
             return
-        self._known = np.concatenate([self._known, _unknown(len(self._codec) - known)])
+        self._known = np.concatenate([self._known, self._unknown(len(self._codec) - known)])
         fresh = np.arange(known, len(self._codec))
         if len(self._pieces):
             self._look_up(fresh)
         keys = self._codec.keys_from(known)
-        for side in Side:
+        for side in range(self._n_streams):
             for ending in self._pending[side]:
                 self._note_waiting(side, ending, fresh[match_columns(ending.patterns, keys.columns)])
 
@@ -197,7 +202,7 @@ class NumberedRanges:
     def renumber(self, moved: Ints) -> None:
         """Keys were numbered anew."""
         kept = np.flatnonzero(moved >= 0)
-        known = _unknown(len(self._codec))
+        known = self._unknown(len(self._codec))
         known[moved[kept]] = self._known[kept]
         self._known, self._lookup = known, None
 
@@ -215,10 +220,4 @@ class NumberedRanges:
         """Exactly what these records say, which ascend by number as the texts do."""
         patterns = [parse_punctuation(text, self._codec.types) for text in texts.rows["pattern"].to_pylist()]
         self._pieces.load(records, patterns, texts.next_id)
-        self._known, self._lookup = _unknown(0), None
-
-
-def _unknown(n: int) -> lay.Records:
-    known = np.zeros(n, _KNOWN)
-    known["ts"], known["waiting"] = lay.NEVER, lay.FOREVER
-    return known
+        self._known, self._lookup = self._unknown(0), None

@@ -23,7 +23,7 @@ class OrderedIndex:
         self._source: lay.Records | None = None
         self._codes, self._indices = _NO_INTS, _NO_INTS
 
-    def find(self, arrays: lay.State, low: int, high: int) -> Ints:
+    def find(self, arrays: lay.AnyState, low: int, high: int) -> Ints:
         """Indices of the values with `low <= code <= high`, by ascending code."""
         self._catch_up(arrays)
         first = np.searchsorted(self._codes, low)
@@ -36,7 +36,7 @@ class OrderedIndex:
         indices = np.concatenate([self._indices[first:last], hits + self._codes.size])
         return np.asarray(indices[np.argsort(codes, kind="stable")])
 
-    def _catch_up(self, arrays: lay.State) -> None:
+    def _catch_up(self, arrays: lay.AnyState) -> None:
         if self._source is not arrays.values:  # a rebuild has renumbered the values
             self._source = arrays.values
             self._codes, self._indices = _NO_INTS, _NO_INTS

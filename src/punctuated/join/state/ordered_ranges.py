@@ -13,11 +13,10 @@ from punctuated.join.state.pending_ranges import Pending, PendingRanges
 from punctuated.join.state.range_output import TEXTS, OutputRange
 from punctuated.join.state.saved import LoadedLog, Log
 from punctuated.join.state.segments import Segments
-from punctuated.join.state.standing import NO_TIMES
+from punctuated.join.state.standing import no_times
 from punctuated.kernels import layout as lay
 from punctuated.kernels.ranges import find_first_endings
 from punctuated.model.pattern import Pattern
-from punctuated.model.side import Side
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -28,9 +27,9 @@ _HIGHEST = 2**63 - 1
 class OrderedRanges:
     """Values under ranges of codes."""
 
-    def __init__(self, codec: KeyCodec) -> None:
-        self._line = CodeLine(codec)
-        self._segments = Segments(coded=True)
+    def __init__(self, codec: KeyCodec, n_streams: int) -> None:
+        self._line, self._n_streams = CodeLine(codec), n_streams
+        self._segments = Segments(n_streams, coded=True)
         self._index = OrderedIndex()
 
     def __len__(self) -> int:
@@ -52,14 +51,12 @@ class OrderedRanges:
         """The codes of a range; none if the second is below the first."""
         return self._line.codes(patterns)
 
-    def values(self, arrays: lay.State, patterns: tuple[Pattern, ...]) -> Ints:
+    def values(self, arrays: lay.AnyState, patterns: tuple[Pattern, ...]) -> Ints:
         """The values in a range, by ascending code."""
         low, high = self.codes(patterns)
         return self._index.find(arrays, low, high) if low <= high else _NO_INTS
 
-    def cover(
-        self, side: Side, ending: Pending, touched: int, settled: Sequence[int], tells: bool
-    ) -> list[OutputRange]:
+    def cover(self, side: int, ending: Pending, touched: int, settled: Sequence[int], tells: bool) -> list[OutputRange]:
         """A stream has ended a range; returns what is over in the output by that."""
         stretch = self._line.stretch(ending.patterns)
         if stretch is None:
@@ -67,15 +64,15 @@ class OrderedRanges:
         told = self._segments.cover(side, stretch, ending.ts, touched, settled, tells=tells)
         return [OutputRange(self._line.patterns(each.stretch), each.ts) for each in told]
 
-    def settle(self, arrays: lay.State, watermark: int) -> tuple[Ints, tuple[int, int]]:
+    def settle(self, arrays: lay.AnyState, watermark: int) -> tuple[Ints, tuple[int, ...]]:
         """Forget the times up to a watermark; returns the values of which that was known, and the latest times."""
-        found, latest = [_NO_INTS], NO_TIMES
+        found, latest = [_NO_INTS], no_times(self._n_streams)
         for (start, stop), standing in self._segments.settle(watermark):
             found.append(self._index.find(arrays, start.place, stop.place - 1))
             latest = standing.latest_settled(watermark, latest)
         return np.concatenate(found), latest
 
-    def forget(self, arrays: lay.State, positions: Sequence[int]) -> Ints:
+    def forget(self, arrays: lay.AnyState, positions: Sequence[int]) -> Ints:
         """Nothing is known any more of what these positions say; returns the values that were over by them."""
         over = [position for position in positions if self.records["flags"][position] & lay.OUT]
         stretches = [self._segments.stretch(position) for position in over]
@@ -85,10 +82,10 @@ class OrderedRanges:
 
     # Promises
 
-    def await_effect(self, side: Side, ending: Pending) -> None:
+    def await_effect(self, side: int, ending: Pending) -> None:
         """A range ending waits: the batch asks for it again."""
 
-    def broken(self, side: Side, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
+    def broken(self, side: int, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
         """Tuples that come after a range that waits or is fresh has ended their values.
 
         Those in effect the loop sees.

@@ -1,7 +1,7 @@
 """What ranges in effect have ended where a key has several columns: a list of ranges as they were said.
 
 Ranges over several columns have no order in common, so they are not cut and put together. One that says nothing new is
-not kept, and the output's word stands for both streams'.
+not kept, and the output's word stands for all streams'.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,9 @@ import pyarrow as pa
 
 from punctuated.join.intake.pattern_match import match_columns
 from punctuated.join.state.growing_records import GrowingRecords
-from punctuated.join.state.standing import ENDED, NO_TIMES, OVER, UNKNOWN, Standing
+from punctuated.join.state.standing import ENDED, Standing, ended_by_all, no_times, over
 from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Empty, Pattern, combine, subsumes
-from punctuated.model.side import Side
 
 Patterns = tuple[Pattern, ...]
 
@@ -22,10 +21,10 @@ Patterns = tuple[Pattern, ...]
 class PatternPieces:
     """Ranges in the order of effect; `records` say how each one stands, under a number of its own."""
 
-    def __init__(self) -> None:
-        self._numbers = 0
+    def __init__(self, n_streams: int) -> None:
+        self._n_streams, self._numbers = n_streams, 0
         self._patterns: list[Patterns] = []
-        self.records = GrowingRecords(lay.RANGE)
+        self.records = GrowingRecords(lay.range_type(lay.width_for(n_streams)))
 
     def __len__(self) -> int:
         return len(self._patterns)
@@ -39,34 +38,34 @@ class PatternPieces:
         return self._patterns[at]
 
     def locate(self, keys: pa.Table) -> lay.Records:
-        """How these keys stand, as records of `layout.RANGE`; flags are 0 where no range covers a key."""
-        found = np.zeros(len(keys), lay.RANGE)
+        """How these keys stand, as records of `layout.range_type`; flags are 0 where no range covers a key."""
+        found = np.zeros(len(keys), self.records.dtype)
         found["ts"] = lay.NEVER
         for patterns, standing in self if len(keys) else ():
             hit = match_columns(patterns, keys.columns)
-            for side in Side:  # the first to take effect gives the time
+            for side in range(self._n_streams):  # the first to take effect gives the time
                 fresh = hit & (found["flags"] & (ENDED << side) == 0) & standing.has_ended(side)
                 found["ts"][fresh, side] = standing.ts[side]
             found["flags"][hit] |= standing.flags
         return found
 
     def cover(
-        self, side: Side, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, tells: bool
+        self, side: int, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, tells: bool
     ) -> list[tuple[Patterns, int]]:
         """A stream has ended a range; returns what is over in the output by that, with times."""
         known = list(self)
         if any(standing.has_ended(side) and covers(wide, patterns) for wide, standing in known):
             return []
-        self._append(patterns, UNKNOWN.ended_by(side, ts, touched, tells=tells))
+        n = self._n_streams
+        over_by = ended_by_all(n) if tells else None
+        self._append(patterns, Standing.unknown(n).ended_by(side, ts, touched, over_by))
         told: list[tuple[Patterns, int]] = []
-        for theirs, standing in known if tells else ():
-            common = tuple(combine(p, q) for p, q in zip(patterns, theirs, strict=True))
-            if not standing.has_ended(side.other) or any(isinstance(p, Empty) for p in common) or self._is_over(common):
-                continue
-            time = standing.ts[side.other] if standing.ts[side.other] != lay.NEVER else settled[side.other]
-            self._keep([not covers(common, each) for each in self._patterns])
-            self._append(common, Standing(OVER, NO_TIMES, touched))
-            told.append((common, max(ts, time)))
+        others = [other for other in range(n) if other != side]
+        for common, time in _in_common(patterns, ts, known, others, settled) if tells else ():
+            if not self._is_over(common):
+                self._keep([not covers(common, each) for each in self._patterns])
+                self._append(common, Standing(over(n), no_times(n), touched))
+                told.append((common, time))
         return told
 
     def settle(self, watermark: int) -> Iterator[Standing]:
@@ -85,7 +84,7 @@ class PatternPieces:
         """Settled pieces that a wider one makes superfluous, now that a fresh one is settled too."""
         alike = np.flatnonzero(
             (self.records.view["flags"] == self.records.view["flags"][fresh])
-            & (self.records.view["ts"] == NO_TIMES).all(axis=1)
+            & (self.records.view["ts"] == lay.NEVER).all(axis=1)
         )
         for at in alike[alike != fresh].tolist() if fresh in alike else ():
             if covers(self._patterns[fresh], self._patterns[at]):
@@ -114,13 +113,31 @@ class PatternPieces:
     def _append(self, patterns: Patterns, standing: Standing) -> None:
         n = len(self)
         row = (self._numbers, self._numbers, standing.flags, standing.ts, standing.touched, 0)
-        self.records.exchange(n, n, np.array([row], lay.RANGE))
+        self.records.exchange(n, n, np.array([row], self.records.dtype))
         self._patterns.append(patterns)
         self._numbers += 1
 
     def _keep(self, kept: Sequence[bool]) -> None:
         self.records.keep(np.array(kept, np.bool_))
         self._patterns = [patterns for patterns, stays in zip(self._patterns, kept, strict=True) if stays]
+
+
+def _in_common(
+    patterns: Patterns,
+    ts: int,
+    known: Sequence[tuple[Patterns, Standing]],
+    others: Sequence[int],
+    settled: Sequence[int],
+) -> Iterator[tuple[Patterns, int]]:
+    """What a range has in common with a known one of each of the other streams, and the time of the latest ending."""
+    if not others:
+        yield patterns, ts
+        return
+    first, *rest = others
+    for theirs, standing in known:
+        common = tuple(combine(p, q) for p, q in zip(patterns, theirs, strict=True))
+        if standing.has_ended(first) and not any(isinstance(p, Empty) for p in common):
+            yield from _in_common(common, max(ts, standing.ended_ts(first, settled)), known, rest, settled)
 
 
 def covers(wide: Patterns, narrow: Patterns) -> bool:

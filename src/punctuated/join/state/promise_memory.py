@@ -10,17 +10,16 @@ from punctuated.join.intake.promises import Promise
 from punctuated.join.state.saved import Content, Loaded
 from punctuated.model.pattern import Wildcard
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
-from punctuated.model.side import Side
 
 
 class PromiseMemory:
-    """The promises of both streams."""
+    """The promises of all streams."""
 
     def __init__(self, schemas: tuple[pa.Schema, ...]) -> None:
         self._schemas = schemas
         self.kept: tuple[list[Promise], ...] = tuple([] for _ in schemas)
 
-    def __getitem__(self, side: Side) -> list[Promise]:
+    def __getitem__(self, side: int) -> list[Promise]:
         return self.kept[side]
 
     def forget(self, orders: Set[int]) -> None:
@@ -30,12 +29,13 @@ class PromiseMemory:
 
     def save(self) -> Content:
         """Each with the names of the columns that it restricts: the stream may gain others."""
-        return Content({"kept": to_json([[_write(each, self._schemas[side]) for each in self[side]] for side in Side])})
+        both = zip(self.kept, self._schemas, strict=True)
+        return Content({"kept": to_json([[_write(each, schema) for each in promises] for promises, schema in both])})
 
     def load(self, saved: Loaded) -> None:
         """Go on with the promises of `save`."""
-        for side, written in zip(Side, from_json(saved.plain["kept"]), strict=True):
-            self.kept[side][:] = [_read(each, self._schemas[side]) for each in written]
+        for promises, schema, written in zip(self.kept, self._schemas, from_json(saved.plain["kept"]), strict=True):
+            promises[:] = [_read(each, schema) for each in written]
 
 
 def _write(promise: Promise, schema: pa.Schema) -> list[Any]:

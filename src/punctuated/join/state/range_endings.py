@@ -1,6 +1,6 @@
 """Range endings: punctuations over many join values at once. They are rare: the driver handles them, not the loop.
 
-A range ending waits for its effect; then its values are ended, and what both streams have ended is over in the output.
+A range ending waits for its effect; then its values are ended, and what all streams have ended is over in the output.
 What ranges have ended is kept as `OrderedRanges` or `NumberedRanges`, as the key asks for.
 """
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from punctuated.join.intake.keys import KeyCodec, NumberedKeys
 from punctuated.join.intake.take_in import Intake, RangeEnding
 from punctuated.join.state.arrays import JoinState
-from punctuated.join.state.memory import is_named
+from punctuated.join.state.memory import named_by
 from punctuated.join.state.numbered_ranges import NumberedRanges
 from punctuated.join.state.ordered_ranges import OrderedRanges
 from punctuated.join.state.pending_ranges import Pending, PendingRanges
@@ -21,20 +21,20 @@ from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
 from punctuated.kernels.hash_index import inherit_some
 from punctuated.kernels.ranges import cover_values, end_values, forget_last, mark_stored, propagate_values
-from punctuated.model.side import Side
 
 Ints = npt.NDArray[np.int64]
 
 
 class RangeEndings:
-    """The range endings of both streams and what follows from them."""
+    """The range endings of all streams and what follows from them."""
 
-    def __init__(self, codec: KeyCodec, propagates: bool) -> None:
+    def __init__(self, codec: KeyCodec, n_streams: int, propagates: bool) -> None:
         self._types, self._propagates = codec.types, propagates
         self._next_order = 0  # of arrival; later ones are not smaller
-        self._pending = PendingRanges(), PendingRanges()
+        self._pending = tuple(PendingRanges() for _ in range(n_streams))
+        self._sides = range(n_streams)
         self._covered: OrderedRanges | NumberedRanges = (
-            NumberedRanges(codec, self._pending) if isinstance(codec, NumberedKeys) else OrderedRanges(codec)
+            NumberedRanges(codec, self._pending) if isinstance(codec, NumberedKeys) else OrderedRanges(codec, n_streams)
         )
 
     def __bool__(self) -> bool:
@@ -48,7 +48,7 @@ class RangeEndings:
         """Bytes beside what the loop sees."""
         return self._covered.nbytes + sum(each.records.nbytes for each in self._pending)
 
-    def broken(self, side: Side, intake: Intake, key: Sequence[str]) -> npt.NDArray[np.bool_]:
+    def broken(self, side: int, intake: Intake, key: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Tuples that break a range ending of their own stream, as far as the loop does not see it by itself."""
         return self._covered.broken(side, self._pending[side], intake, key)
 
@@ -57,7 +57,7 @@ class RangeEndings:
         self.note_keys()
         state.show_ranges(self._covered.lookup)
 
-    def meet(self, side: Side, ending: RangeEnding, state: JoinState) -> list[OutputRange]:
+    def meet(self, side: int, ending: RangeEnding, state: JoinState) -> list[OutputRange]:
         """A range ending has arrived: it takes effect now or waits."""
         if state.sides["end_ts"][side] != lay.FOREVER:
             return []
@@ -75,33 +75,33 @@ class RangeEndings:
         return []
 
     def fire(self, state: JoinState) -> list[OutputRange]:
-        """Put the first pending range ending that is due into effect; left before right."""
-        for side in Side:
+        """Put the first pending range ending that is due into effect, side by side."""
+        for side in self._sides:
             if state.sides["range_time"][side] <= state.sides["watermark"][side]:
                 first = self._pending[side].pop()
                 self._announce(side, state)
                 return self._take_effect(side, first, state)
         return []
 
-    def _announce(self, side: Side, state: JoinState) -> None:
+    def _announce(self, side: int, state: JoinState) -> None:
         """Tell the loop when to come back."""
         state.sides["range_time"][side], state.sides["range_order"][side] = self._pending[side].first_turn
         state.common["due"] = lay.NEVER  # it is looked at when time goes on
 
-    def _take_effect(self, side: Side, ending: Pending, state: JoinState) -> list[OutputRange]:
+    def _take_effect(self, side: int, ending: Pending, state: JoinState) -> list[OutputRange]:
         inside = self._covered.values(state.arrays, ending.patterns)
         named = _affected(inside, state)
         state.make_room(deadlines=named.size)
         fresh = named[state.arrays.values["flags"][named] & (lay.EFFECT << side) == 0]
         if state.sides["end_ts"][side] != lay.FOREVER:  # the stream has ended every value already
             fresh = fresh[:0]
-        end_values(state.arrays, int(side), named, ending.ts)
+        end_values(state.arrays, side, named, ending.ts)
         settled = state.sides["settled"].tolist()
         seq = int(state.common[0]["seq"])
         ranges = self._covered.cover(side, ending, seq, settled, self._propagates)
         for told in ranges:
             cover_values(state.arrays, _affected(self._covered.values(state.arrays, told.patterns), state))
-        propagate_values(state.arrays, int(side), fresh)
+        propagate_values(state.arrays, side, fresh)
         state.show_ranges(self._covered.lookup)
         inherit_some(state.arrays, inside)
         return ranges
@@ -111,7 +111,7 @@ class RangeEndings:
         if not len(self._covered):
             return
         values, latest = self._covered.settle(state.arrays, watermark)
-        state.sides["settled"] = np.maximum(state.sides["settled"], latest)
+        state.sides["settled"] = np.maximum(state.sides["settled"], latest[: state.n_streams])
         state.show_ranges(self._covered.lookup)
         inherit_some(state.arrays, values)
 
@@ -123,7 +123,7 @@ class RangeEndings:
 
     def forget(self, covered: Sequence[int], orders: Set[int], state: JoinState) -> None:
         """Forget ranges in effect by their ascending positions, and ranges that wait by their order of arrival."""
-        for side in Side:
+        for side in self._sides:
             self._pending[side].forget([at for at, each in enumerate(self._pending[side]) if each.order in orders])
             self._announce(side, state)
         forget_last(state.arrays, self._covered.forget(state.arrays, covered))
@@ -141,7 +141,7 @@ class RangeEndings:
     def save(self) -> Content:
         """Ranges in effect as records, with their patterns where the codes do not tell; those that wait as logs."""
         covered = self._covered.records
-        pending = {f"pending.{side}": self._pending[side].log(self._types, self._next_order) for side in Side}
+        pending = {f"pending.{side}": self._pending[side].log(self._types, self._next_order) for side in self._sides}
         return Content(
             records={"covered": covered[np.argsort(covered["low"], kind="stable")]},
             logs={"texts": self._covered.texts(), **pending},
@@ -150,21 +150,21 @@ class RangeEndings:
     def load(self, saved: Loaded) -> None:
         """Exactly what was saved."""
         self._covered.load(saved.records["covered"], saved.logs["texts"])
-        for side in Side:
+        for side in self._sides:
             log = saved.logs[f"pending.{side}"]
             self._pending[side].load(log, self._types)
             self._next_order = log.next_id
 
     def resume(self, state: JoinState) -> None:
         """All was loaded: the loop must know when to come back."""
-        for side in Side:
+        for side in self._sides:
             self._announce(side, state)
 
 
 def _affected(indices: Ints, state: JoinState) -> Ints:
-    """Those values that are stored on either side, or ended without an output punctuation so far."""
+    """Those values that are stored on any side, or ended without an output punctuation so far."""
     flags = state.arrays.values["flags"][indices]
-    waiting = is_named(flags) & (flags & lay.OUT == 0)
+    waiting = (named_by(flags) != 0) & (flags & lay.OUT == 0)
     stored = np.zeros(indices.size, np.uint8)
     mark_stored(state.arrays, indices, stored)
     return np.asarray(indices[waiting | stored.astype(np.bool_)])

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from punctuated.join.state.arrays import JoinState
 from punctuated.kernels.layout import DEAD
-from punctuated.model.side import Side
 
 RowNumbers = npt.NDArray[np.int32]
 _DEAD_SHARE = 0.25  # of all rows, beyond which they are copied
@@ -41,7 +40,7 @@ class RowStore:
         view = pa.concat_tables([chunk.select(columns) for chunk in chunks])
         return view.take(pa.array(rows))
 
-    def commit(self, state: JoinState, side: Side) -> None:
+    def commit(self, state: JoinState, side: int) -> None:
         """The batch is over: keep the rows of stored tuples, and let their nodes point to where the rows went."""
         base = self.n_stored
         nodes = state.arrays.nodes
@@ -66,7 +65,7 @@ class RowStore:
             last, previous = self._stored.pop(), self._stored.pop()
             self._stored.append(pa.concat_tables([previous, last]).combine_chunks())
 
-    def _compact(self, state: JoinState, side: Side) -> None:
+    def _compact(self, state: JoinState, side: int) -> None:
         nodes, positions = state.arrays.nodes, ring_positions(state, side)
         rows = nodes["row"][positions]
         live = pa.concat_tables(self._stored).take(pa.array(rows)).combine_chunks()
@@ -79,12 +78,12 @@ class RowStore:
         self._stored = [table] if len(table) else []
         self._ids, self.next_id = ids, next_id
 
-    def live_ids(self, state: JoinState, side: Side) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def live_ids(self, state: JoinState, side: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Numbers and marks of the stored tuples, oldest first."""
         nodes = state.arrays.nodes[ring_positions(state, side)]
         return self._ids[nodes["row"]], nodes["mark"]
 
-    def newest(self, state: JoinState, side: Side, n: int) -> pa.Table:
+    def newest(self, state: JoinState, side: int, n: int) -> pa.Table:
         """Rows of the `n` stored tuples that came last, oldest first."""
         positions = ring_positions(state, side)
         rows = state.arrays.nodes["row"][positions[positions.size - n :]]
@@ -95,7 +94,7 @@ class RowStore:
         return sum(int(chunk.nbytes) for chunk in self._stored)
 
 
-def ring_positions(state: JoinState, side: Side, newest: int | None = None) -> npt.NDArray[np.int64]:
+def ring_positions(state: JoinState, side: int, newest: int | None = None) -> npt.NDArray[np.int64]:
     """Positions of the living nodes, oldest first; with `newest`, only among that many at the ring's tail."""
     positions = state.positions(side, newest)
     found = state.arrays.nodes[positions]

@@ -13,9 +13,8 @@ import numpy as np
 
 from punctuated.join.state.cuts import Cut, Stretch, writing
 from punctuated.join.state.growing_records import GrowingRecords
-from punctuated.join.state.standing import Segment, Standing, cut_at, glued
+from punctuated.join.state.standing import Segment, Standing, cut_at, ended_by_all, glued
 from punctuated.kernels import layout as lay
-from punctuated.model.side import Side
 
 
 class Told(NamedTuple):
@@ -28,13 +27,14 @@ class Told(NamedTuple):
 class Segments:
     """All segments of a key column, in order; `records` are the same for the kernels and for the journal."""
 
-    def __init__(self, *, coded: bool) -> None:
+    def __init__(self, n_streams: int, *, coded: bool) -> None:
         """`coded`: places are codes, and the records hold them; else each record has a number of its own."""
         self._coded, self._numbers = coded, 0
+        self._unknown, self._over_by = Standing.unknown(n_streams), ended_by_all(n_streams)
         self._starts: list[Any] = []
         self._stops: list[Any] = []
         self._unsettled: list[tuple[int, Any]] = []  # a heap of times, each with a place where it holds
-        self.records = GrowingRecords(lay.RANGE)
+        self.records = GrowingRecords(lay.range_type(lay.width_for(n_streams)))
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -50,7 +50,7 @@ class Segments:
         return at if at >= 0 and place < self._stops[at] else lay.NONE
 
     def cover(
-        self, side: Side, stretch: Stretch, ts: int, touched: int, settled: Sequence[int], *, tells: bool
+        self, side: int, stretch: Stretch, ts: int, touched: int, settled: Sequence[int], *, tells: bool
     ) -> list[Told]:
         """A stream has ended a stretch; returns what is over in the output by that.
 
@@ -60,11 +60,13 @@ class Segments:
         before = self._segments(first, stop)
         parts: list[Segment] = []
         told: list[Told] = []
-        for part, is_inside in cut_at(before, stretch):
-            standing = part.standing.ended_by(side, ts, touched, tells=tells) if is_inside else part.standing
-            if standing.flags & ~part.standing.flags & lay.OUT:
-                theirs = part.standing.ts[side.other]
-                _tell(told, Told(part.stretch, max(ts, theirs if theirs != lay.NEVER else settled[side.other])))
+        over_by = self._over_by if tells else None
+        for part, is_inside in cut_at(before, stretch, self._unknown):
+            was = part.standing
+            standing = was.ended_by(side, ts, touched, over_by) if is_inside else was
+            if standing.flags & ~was.flags & lay.OUT:
+                theirs = (was.ended_ts(other, settled) for other in range(len(settled)) if other != side)
+                _tell(told, Told(part.stretch, max(ts, *theirs)))
             parts.append(Segment(part.stretch, standing))
         self._exchange(first, before, glued(parts))
         return told
@@ -124,7 +126,7 @@ class Segments:
                 low, high = stretch.start.place, stretch.stop.place - 1
             self._numbers += 1
             rows.append((low, high, standing.flags, standing.ts, standing.touched, writing(stretch)))
-        return np.array(rows, lay.RANGE)
+        return np.array(rows, self.records.dtype)
 
 
 def _tell(told: list[Told], more: Told) -> None:

@@ -23,9 +23,9 @@ from punctuated.join.state.range_output import OutputRange
 from punctuated.join.state.saved import Part
 from punctuated.kernels import layout as lay
 from punctuated.kernels.hash_index import inherit_all
+from punctuated.kernels.packed import pack_object
 from punctuated.model.algorithm import Propagation
 from punctuated.model.bucket import BucketPlace
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 
 
@@ -37,7 +37,7 @@ class Statements:
     ) -> None:
         self._spec, self._state = spec, state
         self.memory = PunctuationMemory(spec.max_punctuations, place if codec.merges else None)
-        self.ranges = RangeEndings(codec, spec.algorithm.propagation is not Propagation.NONE)
+        self.ranges = RangeEndings(codec, len(spec.streams), spec.algorithm.propagation is not Propagation.NONE)
         self.promises = PromiseMemory(schemas)
         self.parts: dict[str, Part] = {"runs": self.memory, "ranges": self.ranges, "promises": self.promises}
 
@@ -47,7 +47,7 @@ class Statements:
 
     # A batch
 
-    def mark_broken(self, side: Side, intake: Intake) -> None:
+    def mark_broken(self, side: int, intake: Intake) -> None:
         """Which tuples break a promise that speaks of ranges, or of more than the key."""
         stream, ours = self._spec.streams[side], self._state.sides[side]
         fresh = [Promise(stream.columns, each.patterns, each.ts) for each in intake.promises]
@@ -62,11 +62,11 @@ class Statements:
         if self.ranges:
             self.ranges.show(self._state)
 
-    def note_promises(self, intakes: Sequence[Intake], order: lay.Indices) -> None:
+    def note_promises(self, intakes: Sequence[Intake], order: lay.Ints) -> None:
         """Punctuations that end no value are remembered for the check of later batches."""
         common = self._state.common
         first_seq = int(common["first_seq"][0])
-        for side in Side:
+        for side in self._spec.sides:
             objects = intakes[side].objects
             if not intakes[side].promises or self._state.sides["end_ts"][side] != lay.FOREVER:
                 continue
@@ -74,14 +74,14 @@ class Statements:
             noted = np.flatnonzero(objects.punctuation_kind == lay.PROMISE_ONLY)
             for i in noted[: np.searchsorted(noted, ends[0]) if ends.size else None].tolist():
                 told = intakes[side].promises[int(objects.punctuation_code[i])]
-                place = int(np.flatnonzero(order == 4 * i + 2 + side)[0])
+                place = int(np.flatnonzero(order == pack_object(i, True, side))[0])
                 common["timers"] += 1
                 number = int(common["timers"][0])
                 columns, touched = self._spec.streams[side].columns, first_seq + place + 1
                 announced = not told.in_band
                 self.promises[side].append(Promise(columns, told.patterns, told.ts, number, touched, announced))
 
-    def meet_range(self, side: Side, ending: RangeEnding) -> list[OutputRange]:
+    def meet_range(self, side: int, ending: RangeEnding) -> list[OutputRange]:
         """A range ending has arrived; returns what the output is told."""
         return self.ranges.meet(side, ending, self._state)
 

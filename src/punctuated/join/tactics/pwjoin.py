@@ -15,9 +15,8 @@ from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.rows import RowStore
 from punctuated.join.state.saved import Ints, Part
 from punctuated.join.state.statements import Statements
-from punctuated.kernels.layout import Indices, Objects
+from punctuated.kernels.layout import Objects
 from punctuated.kernels.process import process_batch
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 
 
@@ -30,18 +29,19 @@ class PWJoin:
         self._spec, self._codec, self.state = spec, codec, state
         self.parts: dict[str, Part] = {}
 
-    def encode(self, side: Side, rows: pa.Table) -> TupleKeys:
+    def encode(self, side: int, rows: pa.Table) -> TupleKeys:
         """The codes of their keys."""
         return TupleKeys(*self._codec.encode([rows[name] for name in self._spec.streams[side].key]))
 
     def expect(self, objects: Sequence[Objects]) -> None:
         """Nothing depends on what comes next."""
 
-    def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
+    def run(self, order: Ints, at: int, stop: int, inputs: Sequence[Objects]) -> int:
         """The loop of the paper."""
+        left, right = inputs
         return int(process_batch(order, at, stop, left, right, self.state.arrays))
 
-    def node_codes(self, side: Side, rows: pa.Table) -> Ints:
+    def node_codes(self, side: int, rows: pa.Table) -> Ints:
         """The codes of their keys."""
         return self.encode(side, rows).code
 
@@ -65,5 +65,5 @@ class PWJoin:
     def adapt(self) -> None:
         """There is one way to keep values."""
 
-    def resume(self, rows: tuple[RowStore, RowStore]) -> None:
+    def resume(self, rows: tuple[RowStore, ...]) -> None:
         """Values were linked with their tuples already."""

@@ -46,7 +46,7 @@ class RangePredicate:
     bounds: tuple[Bound, ...]
     dtype: pa.DataType  # in which both are compared
 
-    def intervals(self, side: Side, rows: pa.Table) -> tuple[Ints, Ints, Mask]:
+    def intervals(self, side: int, rows: pa.Table) -> tuple[Ints, Ints, Mask]:
         """Lower and upper ends of the side's tuples, and which of them can match at all."""
         if side == self.points:
             codes, valid = _codes(rows[self.column], self.dtype)

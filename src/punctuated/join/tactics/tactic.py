@@ -10,8 +10,7 @@ from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.rows import RowStore
 from punctuated.join.state.saved import Ints, Part
 from punctuated.join.state.statements import Statements
-from punctuated.kernels.layout import Indices, Objects
-from punctuated.model.side import Side
+from punctuated.kernels.layout import Objects
 
 
 class Tactic(Protocol):
@@ -23,16 +22,16 @@ class Tactic(Protocol):
     def state(self) -> JoinState:
         """The arrays it works on."""
 
-    def encode(self, side: Side, rows: pa.Table) -> TupleKeys:
+    def encode(self, side: int, rows: pa.Table) -> TupleKeys:
         """What it knows these tuples by."""
 
     def expect(self, objects: Sequence[Objects]) -> None:
         """A batch begins: what the streams bring."""
 
-    def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
+    def run(self, order: Ints, at: int, stop: int, inputs: Sequence[Objects]) -> int:
         """Process objects from `at` on; returns where it came to, and in `stopped_by` of the state why."""
 
-    def node_codes(self, side: Side, rows: pa.Table) -> Ints:
+    def node_codes(self, side: int, rows: pa.Table) -> Ints:
         """The values that hold these tuples."""
 
     def forget_keys(self, statements: Statements) -> None:
@@ -41,7 +40,7 @@ class Tactic(Protocol):
     def adapt(self) -> None:
         """A batch is over: what it showed may suggest another way to keep tuples."""
 
-    def resume(self, rows: tuple[RowStore, RowStore]) -> None:
+    def resume(self, rows: tuple[RowStore, ...]) -> None:
         """The state was loaded: stored tuples must be found again."""
 
     @property

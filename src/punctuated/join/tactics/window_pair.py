@@ -18,7 +18,7 @@ from punctuated.join.state.statements import Statements
 from punctuated.join.tactics.range_predicate import HIGHEST, LOWEST, RangePredicate
 from punctuated.join.tactics.window_state import WindowState
 from punctuated.join.tactics.window_statistics import Chooser, WindowStatistics
-from punctuated.kernels.layout import Indices, Objects
+from punctuated.kernels.layout import Objects
 from punctuated.kernels.process_pairs import process_pairs
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec
@@ -40,7 +40,7 @@ class WindowPair:
         self._statistics = WindowStatistics()
         self.parts: dict[str, Part] = {"structures": self, "statistics": self._statistics}
 
-    def encode(self, side: Side, rows: pa.Table) -> TupleKeys:
+    def encode(self, side: int, rows: pa.Table) -> TupleKeys:
         """Groups and intervals; one value holds all tuples. An interval that is empty matches nothing."""
         n, key = len(rows), self._spec.streams[side].key
         group, valid = np.zeros(n, np.int64), np.ones(n, np.bool_)
@@ -57,12 +57,12 @@ class WindowPair:
         if self._chooser is not None:
             self._statistics.count(objects)
 
-    def run(self, order: Indices, at: int, stop: int, left: Objects, right: Objects) -> int:
+    def run(self, order: Ints, at: int, stop: int, inputs: Sequence[Objects]) -> int:
         """The loop over structures."""
-        state = self.state
+        state, (left, right) = self.state, inputs
         return int(process_pairs(order, at, stop, left, right, state.arrays, state.indexes.arrays, state.found))
 
-    def node_codes(self, side: Side, rows: pa.Table) -> Ints:
+    def node_codes(self, side: int, rows: pa.Table) -> Ints:
         """One value holds all."""
         return np.zeros(len(rows), np.int64)
 
@@ -86,7 +86,7 @@ class WindowPair:
         if seen is not None and (chosen := self._chooser(seen, self.structures)) != self.structures:
             self.state.restructure(chosen)
 
-    def resume(self, rows: tuple[RowStore, RowStore]) -> None:
+    def resume(self, rows: tuple[RowStore, ...]) -> None:
         """Stored tuples enter the structures of their windows anew."""
         positions = [ring_positions(self.state, side) for side in Side]
         keys = []

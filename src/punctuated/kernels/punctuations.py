@@ -1,0 +1,60 @@
+"""What a punctuation does when it comes: it ends a value or the stream, moves its time on, or is the driver's work."""
+
+from punctuated.kernels._jit import part
+from punctuated.kernels.by_state import advance, n_streams, propagate, purge_for_stream_end
+from punctuated.kernels.endings import end_pending, end_value
+from punctuated.kernels.forget import awaits_output
+from punctuated.kernels.hash_index import find_or_add
+from punctuated.kernels.layout import (
+    ANNOUNCE_VALUE,
+    END_RANGE,
+    END_STREAM,
+    FOREVER,
+    MET_RANGE,
+    NEVER,
+    NONE,
+    OPEN,
+    SET_FLOOR,
+    AnyState,
+)
+
+
+@part
+def end_stream(state: AnyState, side: int, ts: int) -> None:
+    """`<*, …>`: no tuple of this side comes any more, which proves that others need not be kept."""
+    ours, heap = state.sides[side], state.pending[side]
+    if ours.end_ts != FOREVER:
+        return
+    ours.floor, ours.end_ts = FOREVER, ts
+    state.common[0].due = NEVER
+    for i in range(ours.n_pending):
+        if not end_pending(state, side, heap[i].value, ts):
+            heap[i].value = NONE
+    for index in range(state.common[0].n_values):
+        purge_for_stream_end(state, side, index, ts)
+        state.values[index].flags &= ~(OPEN << side)
+        for other in range(n_streams(state)):
+            if other != side and awaits_output(state, other, index):
+                propagate(state, other, index)
+    advance(state, side)
+    for i in range(ours.n_pending):
+        if heap[i].value >= 0:
+            propagate(state, side, heap[i].value)
+    ours.n_pending = ours.n_clusters = 0
+
+
+@part
+def process_punctuation(state: AnyState, side: int, ts: int, code: int, kind: int) -> None:
+    """A punctuation names one value, ends the stream, or moves its time on (PW-25)."""
+    ours = state.sides[side]
+    ours.punctuations += 1
+    if kind <= ANNOUNCE_VALUE:
+        end_value(state, side, find_or_add(state, code), ts, kind == ANNOUNCE_VALUE)
+    elif kind == SET_FLOOR:
+        ours.floor = max(ours.floor, code)
+        state.common[0].due = NEVER
+        advance(state, side)
+    elif kind == END_STREAM:
+        end_stream(state, side, ts)
+    elif kind == END_RANGE:
+        state.common[0].stopped_by = MET_RANGE
