@@ -196,6 +196,8 @@ class JoinDriver:
             self._make_room()
         elif why == lay.NEEDS_TIMERS:
             self._grow()
+        elif why == lay.PAIRS_FULL:  # amid the results of a tuple: nothing else may change its place
+            self.collector.drain_pairs(self.state)
         elif why == lay.RANGE_DUE:
             self._fire_range()
         elif why == lay.MET_RANGE:

@@ -1,10 +1,9 @@
 """The room that a batch needs while it is processed, and its end."""
 
 from punctuated.kernels._jit import in_place, inlined, part
-from punctuated.kernels.by_state import leaving_watermark, n_streams, sweep
+from punctuated.kernels.by_state import leaving_watermark, n_streams, sweep, tidy
 from punctuated.kernels.clock import reach, run_clock
 from punctuated.kernels.layout import DONE, NEEDS_ROOM, NEVER, RANGE_DUE, AnyState
-from punctuated.kernels.time_list import has_own_windows
 
 
 @part
@@ -14,18 +13,23 @@ def timer_quota(state: AnyState) -> int:
     An object ends at most one value or opens it, and brings at most one; an open value may be ended, an ended one get
     a deadline; a value is finished at most once, and changed after that at most once per object.
     """
-    common = state.common[0]
-    to_end = clusters = deadlines = 0
-    for side in range(n_streams(state)):
+    common, n = state.common[0], n_streams(state)
+    to_end = clusters = deadlines = all_to_end = all_deadlines = 0
+    for side in range(n):
         ours = state.sides[side]
         to_end = max(to_end, ours.n_pending + ours.n_clusters)
         clusters, deadlines = max(clusters, ours.n_clusters), max(deadlines, ours.n_deadlines)
+        all_to_end += ours.n_pending + ours.n_clusters
+        all_deadlines += ours.n_deadlines
+    room = (state.deadlines.shape[1] - deadlines - to_end) // 2
+    if n > 2:  # each ending may set one for every stream that has ended the value, and all on one side
+        room = (state.deadlines.shape[1] - all_deadlines - n * all_to_end) // (2 * n)
     quota = min(
         state.punctuations.size - common.n_punctuations - common.n_values,
         (state.done.size - common.n_done - common.n_values) // 2,
         state.pending.shape[1] - to_end - 1,
         state.clusters.shape[1] - clusters - 1,
-        (state.deadlines.shape[1] - deadlines - to_end) // 2 - 1,
+        room - 1,
     )
     return int(quota)
 
@@ -71,11 +75,6 @@ def finish_batch(state: AnyState) -> int:
     reach(state, end)
     if not run_clock(state, end):
         return RANGE_DUE
-    if has_own_windows(state):
-        sweep_ended(state)
-    else:
-        for side in range(n_streams(state)):
-            if state.sides[side].lateness:
-                sweep(state, side)
+    tidy(state)
     common.now = NEVER
     return DONE

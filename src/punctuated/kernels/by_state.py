@@ -39,6 +39,18 @@ def sweep(state: AnyState, side: int) -> None:
 
 
 @chosen_by_state
+def tidy(state: AnyState) -> None:
+    """End of a batch: forget what is out of its windows, whatever the order of arrival."""
+    raise NotImplementedError
+
+
+@chosen_by_state
+def settle(state: AnyState, index: int) -> None:
+    """Before it is asked whether tuples of a value are stored: forget those of which that is proved already."""
+    raise NotImplementedError
+
+
+@chosen_by_state
 def purge_for_ending(state: AnyState, side: int, index: int) -> None:
     """An ending of a value by `side` has taken effect: forget what waits for nothing else (PW-25)."""
     raise NotImplementedError

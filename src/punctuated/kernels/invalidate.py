@@ -1,7 +1,7 @@
 """Invalidation in a join of two: forgetting by window (PW-11, PW-23), proved by the other's watermark (PW-12)."""
 
 from punctuated.kernels._jit import inlined, part
-from punctuated.kernels.by_state import advance, sweep
+from punctuated.kernels.by_state import advance, settle, sweep, tidy
 from punctuated.kernels.forget import awaits_output, ended_ts, forget_tuple
 from punctuated.kernels.layout import BY_OWN_STATE, BY_WINDOW, DEAD, EARLY, FOREVER, State
 from punctuated.kernels.output import punctuate_output
@@ -55,6 +55,22 @@ def sweep_by_other(state: State, side: int) -> None:
                 soonest = min(soonest, last)
         position = next_position(state, side, position)
     ours.soonest = soonest
+
+
+@tidy.of(State)
+@inlined
+def tidy_both(state: State) -> None:
+    """Where tuples came in order and have no windows of their own, the rings have let go of everything already."""
+    for side in range(2):
+        ours, other = state.sides[side], state.sides[1 - side]
+        if ours.soonest < other.watermark if has_own_windows(state) else ours.lateness:
+            sweep_by_other(state, side)
+
+
+@settle.of(State)
+@inlined
+def settle_nothing(state: State, index: int) -> None:
+    """Of two streams, each stored tuple tells by itself."""
 
 
 @advance.of(State)

@@ -67,7 +67,7 @@ LATE, AHEAD, PROMISE, AFTER_OUTPUT = 0, 1, 2, 3
 NOT_ALONE, BY_WINDOW, BY_OWN_STATE = 0, 1, 2
 
 # Why the loop came back.
-DONE, NEEDS_ROOM, NEEDS_TIMERS, MET_RANGE, RANGE_DUE, BROKE_PROMISE = range(6)
+DONE, NEEDS_ROOM, NEEDS_TIMERS, MET_RANGE, RANGE_DUE, BROKE_PROMISE, PAIRS_FULL = range(7)
 
 NODE = np.dtype([("ts", "i8"), ("next", "i4"), ("value", "i4"), ("row", "i4"), ("mark", "i4")])
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])

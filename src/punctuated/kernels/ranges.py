@@ -1,7 +1,7 @@
 """Range endings: many values end at once (PW-20). The driver finds the values and says in which order things happen."""
 
 from punctuated.kernels._jit import in_place, part
-from punctuated.kernels.by_state import n_streams, propagate, purge_finished, purge_for_ending
+from punctuated.kernels.by_state import n_streams, propagate, purge_finished, purge_for_ending, settle
 from punctuated.kernels.endings import note_ending
 from punctuated.kernels.forget import has_ended, has_stored
 from punctuated.kernels.layout import (
@@ -23,6 +23,7 @@ from punctuated.kernels.layout import (
 def mark_stored(state: AnyState, indices: Ints, stored: Bytes) -> None:
     """Which of these values have a tuple in the state of any side."""
     for i in range(indices.size):
+        settle(state, indices[i])
         for side in range(n_streams(state)):
             stored[i] |= has_stored(state, side, indices[i])
 

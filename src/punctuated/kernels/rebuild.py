@@ -8,7 +8,7 @@ from punctuated.kernels.hash_index import place_value
 from punctuated.kernels.layout import (
     ARCHIVED,
     DEAD,
-    EFFECT,
+    EFFECT_ANY,
     ENDED_ANY,
     NEVER,
     NONE,
@@ -150,7 +150,7 @@ def follow_move(state: AnyState, side: int, moved: Indices) -> None:
     for i in range(ours.n_deadlines):
         timer = state.deadlines[side, i]
         index = moved[timer.value]
-        if index >= 0 and state.values[index].flags & (EFFECT << side) and state.values[index].flags & OUT == 0:
+        if index >= 0 and state.values[index].flags & EFFECT_ANY and state.values[index].flags & OUT == 0:
             state.deadlines[side, n] = timer
             state.deadlines[side, n].value = index
             n += 1

@@ -17,6 +17,15 @@ class Propagation(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Walk:
+    """How a join of any number of streams finds the results that a tuple completes."""
+
+    finds: str  # candidates by "value" (a hash index), by a "scan" of all, or by "time"
+    periods: str = "exact"  # in which they are looked for; "global", "local", "none": windows are looked at afterwards
+    cleans_every: int = 0  # tuples, where what is out of reach is only let go of now and then
+
+
+@dataclass(frozen=True, slots=True)
 class Algorithm:
     """Which proofs an algorithm accepts for forgetting a tuple, and how it propagates."""
 
@@ -26,6 +35,7 @@ class Algorithm:
     propagation: Propagation
     # Of the left and the right window (KN-06); None: the index of values. What is saved does not depend on them.
     structures: tuple[str, str] | None = field(default=None, repr=False)
+    walk: Walk | None = field(default=None, repr=False)  # of a join of any number of streams
 
 
 PWJOIN = Algorithm("pwjoin", by_window=True, by_punctuation=True, propagation=Propagation.EARLY)
@@ -33,6 +43,16 @@ WJOIN = Algorithm("wjoin", by_window=True, by_punctuation=False, propagation=Pro
 PJOIN = Algorithm("pjoin", by_window=False, by_punctuation=True, propagation=Propagation.REGULAR)
 SHJ = Algorithm("shj", by_window=False, by_punctuation=False, propagation=Propagation.NONE)
 
+_CLEANED = 10_000  # tuples between two clean-ups of the baselines (WJ-33)
+HW = replace(PWJOIN, name="hw", walk=Walk("value"))  # WJ-20
+NLW = replace(PWJOIN, name="nlw", walk=Walk("scan"))  # WJ-11 … WJ-18
+MW = replace(PWJOIN, name="mw", walk=Walk("time"))  # WJ-22 … WJ-24
+GCA = replace(MW, name="gca", walk=Walk("time", "global"))  # WJ-26
+LCA = replace(MW, name="lca", walk=Walk("time", "local"))  # WJ-27
+RIPPLE = replace(WJOIN, name="ripple", walk=Walk("scan", "none", _CLEANED))
+XJOIN = replace(WJOIN, name="xjoin", walk=Walk("value", "none", _CLEANED))
+
+MULTIWAY = {algorithm.name: algorithm for algorithm in (HW, NLW, MW, GCA, LCA, RIPPLE, XJOIN)}
 ALGORITHMS = {algorithm.name: algorithm for algorithm in (PWJOIN, WJOIN, PJOIN, SHJ)}
 _PROPAGATIONS = {
     "pwjoin": (Propagation.EARLY, Propagation.REGULAR, Propagation.NONE),

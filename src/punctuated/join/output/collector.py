@@ -66,6 +66,7 @@ class Collector(ABC):
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(setup.spec.left.key, codec.types)
         self._times: Sequence[RowTimes] = ()
+        self._reasons = REASONS if len(setup.spec.streams) == 2 else ("all", *REASONS[1:])
         self.rejections = Rejections(len(setup.spec.streams))
         self.batch = BatchResult()
 
@@ -145,7 +146,7 @@ class Collector(ABC):
 
     def _take_punctuations(self, entries: lay.Records) -> None:
         keys = self._codec.decode(np.ascontiguousarray(entries["code"]))
-        reasons = pa.array(REASONS).take(pa.array(np.ascontiguousarray(entries["reason"])))
+        reasons = pa.array(self._reasons).take(pa.array(np.ascontiguousarray(entries["reason"])))
         table = [*keys, pa.array(np.ascontiguousarray(entries["ts"])), reasons, _print_keys(keys)]
         self.batch.punctuations.append(pa.table(table, schema=self._punctuation_schema))
 
@@ -157,7 +158,7 @@ class Collector(ABC):
         n = len(ranges)
         keys = [pa.nulls(n, dtype) for dtype in self._codec.types]
         texts = [print_patterns(each.patterns, self._codec.types) for each in ranges]
-        ts, reasons = pa.array([each.ts for each in ranges], pa.int64()), pa.array([REASONS[lay.BOTH]] * n)
+        ts, reasons = pa.array([each.ts for each in ranges], pa.int64()), pa.array([self._reasons[lay.BOTH]] * n)
         self.batch.punctuations.append(pa.table([*keys, ts, reasons, pa.array(texts)], schema=self._punctuation_schema))
 
     def _take_rejected(self, entries: lay.Records) -> None:

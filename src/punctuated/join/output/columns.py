@@ -24,8 +24,8 @@ class ResultColumns:
     def of(spec: JoinSpec, schemas: tuple[pa.Schema, ...], key_types: tuple[pa.DataType, ...]) -> "ResultColumns":
         keys = list(spec.left.key), list(spec.right.key)
         payload = (
-            _payload(spec.left),
-            _payload(spec.right) if spec.how not in _ONE_SIDED else [],
+            payload_of(spec.left),
+            payload_of(spec.right) if spec.how not in _ONE_SIDED else [],
         )
         taken = [set(keys[LEFT]) | set(payload[side.other]) for side in Side]
         fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
@@ -37,7 +37,7 @@ class ResultColumns:
         if len(set(names)) < len(names):
             twice = sorted({name for name in names if names.count(name) > 1})
             raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input")
-        _check_selected(spec.selected, names)
+        check_selected(spec.selected, names)
         for side in Side:
             chosen = [i for i, name in enumerate(shown[side]) if spec.selected is None or name in spec.selected]
             payload[side][:] = [payload[side][i] for i in chosen]
@@ -53,12 +53,14 @@ class ResultColumns:
         return names[start : start + len(self.payload[side])]
 
 
-def _check_selected(selected: tuple[str, ...] | None, names: list[str]) -> None:
+def check_selected(selected: tuple[str, ...] | None, names: list[str]) -> None:
+    """Raise if a column is asked for that results do not have."""
     for name in selected or ():
         if name not in names:
             raise ColumnError(f"select: the results have no column {name!r}; they have: {', '.join(names)}")
 
 
-def _payload(stream: StreamSpec) -> list[str]:
+def payload_of(stream: StreamSpec) -> list[str]:
+    """The columns of a stream that come out beside the key."""
     hidden = (*stream.key, stream.time) if stream.is_output else stream.key
     return [name for name in stream.columns if name not in hidden]

@@ -59,7 +59,7 @@ class JoinState:
         """
         self._allow, self.filtered = allow, filtered
         self.n_streams = len(spec.streams)
-        self.width = lay.width_for(self.n_streams)
+        self.width = self._width()
         self.punctuated = is_punctuated(spec)
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
         common = self._common(spec)
@@ -72,6 +72,10 @@ class JoinState:
         """The arrays as one; its type says which kernels serve it."""
         assert self.n_streams == 2
         return lay.State(**fields)
+
+    def _width(self) -> int:
+        """How many places records have that hold something of each stream."""
+        return lay.width_for(self.n_streams)
 
     def _rules(self, spec: JoinSpec, side: int) -> dict[str, int]:
         """What a stream's record says from the beginning."""
@@ -344,10 +348,19 @@ class JoinState:
         self._replace(
             pending=_grown(arrays.pending, to_end + self.quota + 2),
             clusters=_grown(arrays.clusters, int(sides["n_clusters"].max()) + self.quota + 2),
-            deadlines=_grown(
-                arrays.deadlines, int(sides["n_deadlines"].max()) + to_end + deadlines + 2 * self.quota + 4
-            ),
+            deadlines=_grown(arrays.deadlines, self._deadlines_to_come(deadlines)),
         )
+
+    def _deadlines_to_come(self, more: int) -> int:
+        """How many deadlines one side may have at most, after as many objects as there must be room for.
+
+        Of more streams, each ending may set one for every stream that has ended the value, and all on one side.
+        """
+        sides, n = self.sides, self.n_streams
+        to_end = sides["n_pending"] + sides["n_clusters"]
+        if n == 2:
+            return int(sides["n_deadlines"].max() + to_end.max()) + more + 2 * self.quota + 4
+        return int(sides["n_deadlines"].sum()) + n * (int(to_end.sum()) + more + 2 * self.quota + 4)
 
     def grow_pairs(self) -> None:
         """Twice the room for results, for a tuple with more matches than the buffer holds."""

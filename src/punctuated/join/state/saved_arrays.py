@@ -124,7 +124,7 @@ class SavedArrays:
         set_timers = getattr(state.arrays, name)[side][: int(state.sides[f"n_{name}"][side])]
         if name == "deadlines":  # those of settled values wait for nothing but their removal
             flags = state.arrays.values["flags"][set_timers["value"]]
-            set_timers = set_timers[flags & ((lay.EFFECT << side) | lay.OUT) == lay.EFFECT << side]
+            set_timers = set_timers[(flags & lay.EFFECT_ANY != 0) & (flags & lay.OUT == 0)]
         timers = np.empty(set_timers.size, _TIMER)
         timers["order"], timers["time"] = set_timers["order"], set_timers["time"]
         timers["value"] = state.arrays.values["code"][set_timers["value"]]

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.setup import DriverSetup
 from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.multiway_arrays import MultiwayState
+from punctuated.join.tactics.multiway import Multiway
 from punctuated.join.tactics.pwjoin import PWJoin
 from punctuated.join.tactics.range_predicate import RangePredicate
 from punctuated.join.tactics.tactic import Tactic
@@ -22,6 +24,8 @@ def choose_tactic(
 ) -> Tactic:
     """The tactic of a driver; `allow` is asked before more memory is taken, `filtered`: matches are decided later."""
     spec = setup.spec
+    if spec.reaches:
+        return Multiway(spec, codec, MultiwayState(spec, allow, filtered=filtered, hash_bits=setup.hash_bits))
     if spec.algorithm.structures is None:
         return PWJoin(spec, codec, JoinState(spec, allow, filtered=filtered, hash_bits=setup.hash_bits))
     state = WindowState(spec, allow, filtered=filtered, hash_bits=setup.hash_bits)

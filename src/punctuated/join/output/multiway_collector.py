@@ -1,0 +1,90 @@
+"""Results of a join of any number of streams: row numbers become columns here, and an extra predicate decides here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from punctuated.errors import ColumnError
+from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.intake.take_in import Intake
+from punctuated.join.output.collector import Collector
+from punctuated.join.output.columns import check_selected, payload_of
+from punctuated.join.setup import DriverSetup
+from punctuated.join.shedding.coins import Shares
+from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.rows import RowStore
+from punctuated.kernels import layout as lay
+from punctuated.model.spec import JoinSpec
+
+Where = Callable[..., npt.NDArray[np.bool_]]  # of a table of each stream
+
+
+@dataclass(frozen=True)
+class MultiwayColumns:
+    """The columns of a result: the key once, then those of every stream, each with its stream's name before its own."""
+
+    schema: pa.Schema
+    payload: tuple[tuple[str, ...], ...]  # non-key input columns that come out, per stream
+    key: tuple[str, ...]
+
+    @staticmethod
+    def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.DataType]) -> "MultiwayColumns":
+        key = spec.streams[0].key
+        shown = [
+            (f"{stream.name}_{name}", side, name)
+            for side, stream in enumerate(spec.streams)
+            for name in payload_of(stream)
+        ]
+        names = [*key, *(name for name, _, _ in shown)]
+        if len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input, or a stream")
+        check_selected(spec.selected, names)
+        kept = [each for each in shown if spec.selected is None or each[0] in spec.selected]
+        fields = [pa.field(*each) for each in zip(key, key_types, strict=True)]
+        fields += [pa.field(name, schemas[side].field(column).type) for name, side, column in kept]
+        payload = tuple(tuple(column for _, at, column in kept if at == side) for side in spec.sides)
+        return MultiwayColumns(pa.schema(fields), payload, key)
+
+
+class MultiwayCollector(Collector):
+    """Makes columns of row numbers, one of each stream."""
+
+    def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], where: Where | None) -> None:
+        """`where` is an extra predicate on whole results."""
+        super().__init__(setup, codec, rows)
+        self._columns, self._where = MultiwayColumns.of(setup.spec, setup.schemas, codec.types), where
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The key once, then the columns of all streams."""
+        return self._columns.schema
+
+    def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:
+        """Nothing is estimated."""
+
+    def finish(self, state: JoinState) -> None:
+        """Whether a tuple was in a result is nothing to its future."""
+
+    def _take_unmatched(self, unmatched: lay.Records) -> None:
+        raise AssertionError("inner joins have no unmatched tuples")
+
+    def _take_pairs(self, pairs: lay.Indices) -> None:
+        if self._where is not None:
+            hit = self._where(*(self._all(side, rows) for side, rows in enumerate(pairs)))
+            pairs = pairs[:, hit]
+        if pairs.shape[1]:
+            self._emit(pairs)
+
+    def _emit(self, members: lay.Indices) -> None:
+        arrays: list[pa.ChunkedArray] = []
+        for side, rows in enumerate(members):
+            names = [*(self._columns.key if side == 0 else ()), *self._columns.payload[side]]
+            arrays += self._rows[side].take(rows, names).columns
+        self.batch.results.append(pa.table(arrays, schema=self._columns.schema))
+        if self._setup.timed:
+            times = [times.of(rows) for times, rows in zip(self._times, members, strict=True)]
+            self.batch.result_ts.append(np.maximum.reduce(times))

@@ -1,0 +1,34 @@
+"""Joins of any number of streams: a new tuple is completed by stored ones (WJ-11 … WJ-27)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.state.multiway_arrays import MultiwayState
+from punctuated.join.state.saved import Ints
+from punctuated.join.tactics.pwjoin import PWJoin
+from punctuated.kernels.layout import Objects
+from punctuated.kernels.multiway.process import process_many
+from punctuated.model.spec import JoinSpec
+
+
+class Multiway(PWJoin):
+    """Tuples are kept by their value; those of all streams are one sequence."""
+
+    state: MultiwayState
+
+    def __init__(self, spec: JoinSpec, codec: KeyCodec, state: MultiwayState) -> None:
+        super().__init__(spec, codec, state)
+        self._all: tuple[Objects, Ints] | None = None  # of the batch at hand, and where those of each stream begin
+
+    def expect(self, objects: Sequence[Objects]) -> None:
+        """The objects of all streams one after the other."""
+        sizes = [[each.ts.size for each in objects], [each.punctuation_ts.size for each in objects]]
+        starts = np.cumsum(np.array([[0, *row[:-1]] for row in sizes], np.int64), axis=1)
+        self._all = Objects(*(np.concatenate(arrays) for arrays in zip(*objects, strict=True))), starts
+
+    def run(self, order: Ints, at: int, stop: int, inputs: Sequence[Objects]) -> int:
+        """The loop over all streams."""
+        assert self._all is not None
+        return int(process_many(order, at, stop, *self._all, self.state.many))

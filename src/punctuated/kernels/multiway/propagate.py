@@ -1,0 +1,96 @@
+"""Propagation in a join of any number of streams: when a value is over in the output.
+
+Either all streams have ended it, or one has, by name, and no partner of its last tuple can come: every other stream has
+ended the value or is beyond that tuple's reach. A deadline waits for one of those that are not; then the others are
+looked at. It belongs to the stream it waits for, and its order tells which stream has ended the value.
+"""
+
+from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.by_state import deadline_due, propagate
+from punctuated.kernels.forget import awaits_output, ended_ts, has_ended
+from punctuated.kernels.heap import due_at, pop_timer, push_timer
+from punctuated.kernels.layout import BOTH, BY_WINDOW, EARLY, FOREVER, NEVER, OUT, UNBOUNDED
+from punctuated.kernels.multiway.layout import MultiState
+from punctuated.kernels.output import punctuate_output
+from punctuated.kernels.packed import pack, unpack
+
+
+@part
+def regular_ts(state: MultiState, index: int) -> int:
+    """The latest time at which a stream ended the value, if all have; else FOREVER."""
+    latest = NEVER
+    for side in range(state.sides.size):
+        if not has_ended(state, side, index):
+            return FOREVER
+        latest = max(latest, ended_ts(state, side, index))
+    return int(latest)
+
+
+@inlined
+def set_deadline(state: MultiState, watched: int, time: int, side: int, index: int) -> None:
+    """Look at a value that `side` has ended when the watched stream's watermark is beyond `time`."""
+    common, ours = state.common[0], state.sides[watched]
+    common.timers += 1
+    order = pack(common.timers, side)
+    ours.n_deadlines = push_timer(state.deadlines[watched], ours.n_deadlines, time, order, index)
+    common.due = min(common.due, due_at(state, watched, time + 1))
+
+
+@deadline_due.of(MultiState)
+@inlined
+def due_by_watched(state: MultiState, side: int, time: int) -> int:
+    """When the stream's own watermark is beyond the time."""
+    return due_at(state, side, time + 1)
+
+
+@part
+def propagate_early(state: MultiState, side: int, index: int, just_ended: bool) -> None:
+    """Say that a value is over which `side` has ended, if no partner of its last tuple can come; else wait.
+
+    A value may have several deadlines: where a stream ends it that a deadline waits for, another is set.
+    """
+    ts, last = ended_ts(state, side, index), state.endings[index].last_ts[side]
+    if last == NEVER:
+        punctuate_output(state, index, ts, EARLY)
+        return
+    proved, long_ago = NEVER, just_ended
+    for other in range(state.sides.size):
+        if other == side:
+            continue
+        end = last + state.far[side, other]
+        is_beyond, is_over = state.sides[other].watermark > end, has_ended(state, other, index)
+        if not is_beyond and not is_over:
+            if state.far[side, other] != UNBOUNDED:
+                set_deadline(state, other, end, side, index)
+            return
+        by_other = ended_ts(state, other, index) if is_over else FOREVER
+        proved = max(proved, min(by_other, end + 1) if is_beyond else by_other)
+        long_ago = long_ago and is_beyond and state.sides[side].watermark > end + 1
+    punctuate_output(state, index, ts if long_ago else max(ts, proved), EARLY)
+
+
+@propagate.of(MultiState)
+@part
+def propagate_of_many(state: MultiState, side: int, index: int) -> None:
+    """An ending by `side` may have been the last word, or the last that an earlier one has waited for."""
+    if not state.common[0].propagates or state.values[index].flags & OUT:
+        return
+    latest = regular_ts(state, index)
+    if latest != FOREVER:
+        punctuate_output(state, index, latest, BOTH)
+        return
+    for each in range(state.sides.size):
+        if state.sides[each].alone == BY_WINDOW and awaits_output(state, each, index):
+            propagate_early(state, each, index, each == side)
+
+
+@part
+def meet_deadlines(state: MultiState, watched: int) -> None:
+    """Look at the ended values that have waited for this stream."""
+    ours, heap = state.sides[watched], state.deadlines[watched]
+    while ours.n_deadlines and heap[0].time < ours.watermark:
+        ours.n_deadlines = pop_timer(heap, ours.n_deadlines)
+        timer = heap[ours.n_deadlines]
+        index, side = timer.value, unpack(timer.order)[1]
+        if awaits_output(state, side, index):
+            propagate_early(state, side, index, False)

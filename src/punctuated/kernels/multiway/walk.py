@@ -1,0 +1,181 @@
+"""The results that a tuple completes: one stored tuple of each other stream, all within reach of each other (WJ-12).
+
+Sides are gone through in an order that the plan gives. Every member narrows the period in which the next ones may lie,
+so that a window is looked at once for each tuple, not once for each pair (WJ-10). The way through is written down step
+by step, so that it can be interrupted where the buffer of results is full. Where periods are wider than the windows
+(WJ-26), whole results are looked at again.
+"""
+
+from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.layout import DEAD, FOREVER, NEVER
+from punctuated.kernels.multiway.layout import BY_SCAN, BY_VALUE, MultiState
+from punctuated.kernels.time_list import next_position
+
+
+@inlined
+def narrow(state: MultiState, level: int, side: int, by: int, ts: int, way: int) -> None:
+    """After a member of `by` at `ts`, from when and up to when one of `side` may be, at the level beyond."""
+    state.low[level + 1, side] = max(state.low[level, side], ts - state.periods[way, side, by])
+    state.high[level + 1, side] = min(state.high[level, side], ts + state.periods[way, by, side])
+
+
+@inlined
+def enter(state: MultiState, side: int, index: int, level: int) -> None:
+    """Begin with the candidates of the side that is next."""
+    step, of = state.steps[level], state.plan[side, level]
+    if state.walk[0].method == BY_VALUE:
+        step.position, step.left = state.values[index].head[of], state.values[index].count[of]
+    else:
+        step.position, step.left = state.sides[of].head, state.sides[of].length
+        if state.walk[0].method != BY_SCAN:
+            skip_to_period(state, of, level)
+
+
+@inlined
+def ring_at(state: MultiState, side: int, place: int) -> int:
+    """The position of the so many-th slot of a ring."""
+    ours = state.sides[side]
+    position = ours.head + place
+    return int(position - (ours.ring_stop - ours.ring_start) if position >= ours.ring_stop else position)
+
+
+@part
+def skip_to_period(state: MultiState, side: int, level: int) -> None:
+    """Start where the side's tuples reach the period; those that came out of order are at most its lateness apart."""
+    ours, step = state.sides[side], state.steps[level]
+    low = state.low[level, side] - ours.lateness
+    first, last = 0, ours.length
+    while first < last:
+        middle = (first + last) >> 1
+        if state.nodes[ring_at(state, side, middle)].ts < low:
+            first = middle + 1
+        else:
+            last = middle
+    step.position, step.left = ring_at(state, side, first), ours.length - first
+
+
+@inlined
+def next_of(state: MultiState, of: int, position: int) -> int:
+    """The candidate after this one."""
+    if state.walk[0].method == BY_VALUE:
+        return int(state.nodes[position].next)
+    return next_position(state, of, position)
+
+
+@part
+def begin_way(state: MultiState, side: int, index: int, ts: int, way: int) -> None:
+    """Start anew, by another way to be near."""
+    walk = state.walk[0]
+    walk.way, walk.level = way, 0
+    for other in range(state.sides.size):
+        state.low[0, other] = max(NEVER, ts - state.periods[way, other, side])
+        state.high[0, other] = min(FOREVER, ts + state.periods[way, side, other])
+    enter(state, side, index, 0)
+
+
+@part
+def are_near(state: MultiState, side: int, ts: int, last: int, way: int) -> bool:
+    """Whether a whole result holds by this way; its members are those chosen so far and the tuple at `last`."""
+    n = state.sides.size
+    for i in range(n):
+        one = ts if i == n - 1 else state.nodes[last if i == n - 2 else state.steps[i].chosen].ts
+        a = side if i == n - 1 else state.plan[side, i]
+        for j in range(n):
+            two = ts if j == n - 1 else state.nodes[last if j == n - 2 else state.steps[j].chosen].ts
+            b = side if j == n - 1 else state.plan[side, j]
+            if two - one > state.reaches[way, a, b]:
+                return False
+    return True
+
+
+@part
+def is_refused(state: MultiState, side: int, ts: int, last: int) -> bool:
+    """Whether a result of wide periods does not hold, or was found by an earlier way already."""
+    way = state.walk[0].way
+    if state.walk[0].refines and not are_near(state, side, ts, last, way):
+        return True
+    for earlier in range(way):
+        if are_near(state, side, ts, last, earlier):
+            return True
+    return False
+
+
+@inlined
+def emit(state: MultiState, side: int, row: int, last: int) -> None:
+    """A result: the new tuple, the members chosen on the way, and the last one."""
+    n = state.common[0].n_pairs
+    state.pairs[side, n] = row
+    depth = state.sides.size - 2
+    for level in range(depth):
+        state.pairs[state.plan[side, level], n] = state.nodes[state.steps[level].chosen].row
+    state.pairs[state.plan[side, depth], n] = state.nodes[last].row
+    state.common[0].n_pairs = n + 1
+    state.common[0].results += 1
+
+
+@part
+def emit_last(state: MultiState, side: int, index: int, ts: int, row: int, level: int) -> bool:
+    """All results whose last member is a candidate of this level; false if the buffer is full."""
+    step, of, capacity = state.steps[level], state.plan[side, level], state.pairs.shape[1]
+    low, high = state.low[level, of], state.high[level, of]
+    looks_twice = state.walk[0].refines or state.walk[0].way > 0
+    position, left = step.position, step.left
+    while left:
+        node = state.nodes[position]
+        if low <= node.ts <= high and node.value == index and node.mark & DEAD == 0:
+            if state.common[0].n_pairs == capacity:
+                step.position, step.left = position, left
+                return False
+            if not looks_twice or not is_refused(state, side, ts, position):
+                emit(state, side, row, position)
+        position = next_of(state, of, position)
+        left -= 1
+    step.left = 0
+    return True
+
+
+@part
+def choose_next(state: MultiState, side: int, index: int, level: int) -> bool:
+    """Take the next candidate of a level as a member, and go on to the next level; false if there is none left."""
+    walk, step, of = state.walk[0], state.steps[level], state.plan[side, level]
+    low, high = state.low[level, of], state.high[level, of]
+    while step.left:
+        position = step.position
+        node = state.nodes[position]
+        step.position = next_of(state, of, position)
+        step.left -= 1
+        if low <= node.ts <= high and node.value == index and node.mark & DEAD == 0:
+            step.chosen = position
+            for deeper in range(level + 1, state.sides.size - 1):
+                narrow(state, level, state.plan[side, deeper], of, node.ts, walk.way)
+            enter(state, side, index, level + 1)
+            return True
+    return False
+
+
+@part
+def go_on(state: MultiState, side: int, index: int, ts: int, row: int) -> bool:
+    """Find the results of a tuple from where the walk stands; false if it was interrupted by a full buffer."""
+    walk, deepest = state.walk[0], state.sides.size - 2
+    while True:
+        while walk.level >= 0:
+            if walk.level == deepest:
+                if not emit_last(state, side, index, ts, row, deepest):
+                    return False
+                walk.level -= 1
+            elif choose_next(state, side, index, walk.level):
+                walk.level += 1
+            else:
+                walk.level -= 1
+        if walk.way + 1 == state.periods.shape[0]:
+            return True
+        begin_way(state, side, index, ts, walk.way + 1)
+
+
+@inlined
+def may_complete(state: MultiState, side: int, index: int) -> bool:
+    """Whether every other stream has a tuple of this value at all."""
+    for other in range(state.sides.size):
+        if other != side and state.values[index].count[other] == 0:
+            return False
+    return True
