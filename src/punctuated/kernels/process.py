@@ -120,7 +120,8 @@ def process_batch(order: Ints, start: int, stop: int, left: Objects, right: Obje
     common.stopped_by = DONE
     certain = min(stop, start + timer_quota(state)) if common.punctuated else stop
     for at in range(start, certain):
-        i, is_punctuation, side = unpack_object(order[at])
+        i, is_punctuation, of = unpack_object(order[at])
+        side = of & 1  # one of two, as the compiler knows now: then `1 - side` is never negative
         index, matches, end = NONE, 0, NEVER
         if is_punctuation:
             ts = left.punctuation_ts[i] if side == 0 else right.punctuation_ts[i]
