@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from punctuated import streams
 from punctuated.api import metrics
 from punctuated.api.engine import configure, register_source, warm_up
-from punctuated.api.join import join
+from punctuated.api.join import join, path
 from punctuated.api.joined import Grouped, Joined
 from punctuated.api.stream import SparkStream, Stream, TableStream, stream
 from punctuated.api.table_join import Join
@@ -90,6 +90,7 @@ __all__ = [
     "mean",
     "metrics",
     "min",
+    "path",
     "register_source",
     "right",
     "rows",

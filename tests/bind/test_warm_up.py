@@ -17,12 +17,17 @@ def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_host_is_warm_for_joins_with_and_without_structures(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_is_warm_for_joins_of_every_kind(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pt.warm_up()
-    assert {each.name.partition(".")[2] for each in cold.glob("*.ready")} == {"ready", "pairs.ready"}
+    assert {each.name.partition(".")[2] for each in cold.glob("*.ready")} == {
+        "ready",
+        "pairs.ready",
+        "four.ready",
+        "eight.ready",
+    }
 
-    def refuse(paired: bool) -> None:
-        raise AssertionError(f"compiled again, paired={paired}")
+    def refuse(kernels: warm_up.Kernels) -> None:
+        raise AssertionError(f"compiled again: {kernels}")
 
     monkeypatch.setattr(warm_up, "load_kernels", refuse)
     warm_up.compile_once.cache_clear()  # as another process
@@ -32,7 +37,7 @@ def test_a_host_is_warm_for_joins_with_and_without_structures(cold: Path, monkey
 def test_where_nothing_can_be_kept_each_process_compiles_what_it_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm_up, "load_kernels", lambda paired: pytest.fail("compiled for nobody"))
+    monkeypatch.setattr(warm_up, "load_kernels", lambda kernels: pytest.fail("compiled for nobody"))
     monkeypatch.setattr(private_folder, "_done_without", set())
     for folder in (None, tmp_path / "nowhere"):  # as a folder that cannot be written, which root always can
         monkeypatch.setattr(warm_up, "code_folder", lambda folder=folder: folder)

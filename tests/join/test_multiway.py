@@ -1,107 +1,19 @@
 """Joins of any number of streams: equal to the oracle, whatever the algorithm."""
 
-import json
-from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from multiway_harness import COUNTED, check, new_driver, run
+from punctuated.join import driver as driver_module
 from punctuated.join.driver import JoinDriver
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.setup import DriverSetup
+from punctuated.join.state import arrays
 from punctuated.join.state.journal import Journal, restore
 from punctuated.model.algorithm import GCA, HW, LCA, MW, NLW, RIPPLE, XJOIN, Algorithm
-from punctuated.model.pattern_text import parse_punctuation
-from punctuated.model.spec import JoinSpec
-from punctuated.testing.checks import DOMAIN, extent
-from punctuated.testing.multiway_reference import MultiwayReference
 from punctuated.testing.multiway_strategies import multiway_cases
-from punctuated.testing.reference_state import BatchOutput
-from punctuated.testing.strategies import Batch, Case
-from punctuated.testing.tables import as_batch, stream_schema
+from punctuated.testing.strategies import Case
 
-COUNTED = ("purged", "invalidated", "discarded", "dropped")
-Seen = dict[str, Any]
-
-
-def new_driver(spec: JoinSpec, hash_bits: int = 64) -> JoinDriver:
-    schemas = tuple(stream_schema(stream) for stream in spec.streams)
-    return JoinDriver(DriverSetup(spec, schemas, (pa.int64(),), timed=True, hash_bits=hash_bits))
-
-
-def run(
-    spec: JoinSpec,
-    batches: Sequence[Batch],
-    driver: JoinDriver | None = None,
-    between: Callable[[JoinDriver], JoinDriver] | None = None,
-) -> list[Seen]:
-    """What each batch brings, the end included; `between` may exchange the driver after each batch."""
-    driver = driver or new_driver(spec)
-    seen = []
-    for batch in batches:
-        given = zip(spec.streams, batch, driver.schemas, strict=True)
-        seen.append(observe(driver, driver.process(*(as_batch(*each) for each in given))))
-        driver = between(driver) if between is not None else driver
-    return [*seen, observe(driver, driver.end())]
-
-
-def shown(stream: str, column: str) -> str:
-    return column if column == "k" else f"{stream}_{column}"
-
-
-def observe(driver: JoinDriver, batch: BatchResult) -> Seen:
-    spec = driver.spec
-    seen: Seen = {
-        "results": Counter(
-            (*(tuple(row[shown(each.name, name)] for name in each.columns) for each in spec.streams), ts)
-            for table, times in zip(batch.results, batch.result_ts, strict=True)
-            for row, ts in zip(table.to_pylist(), times.tolist(), strict=True)
-        ),
-        "rejected": Counter(
-            (row["stream"], tuple(json.loads(row["row"]).values()), row["reason"])
-            for rejected in batch.rejected
-            for row in rejected.table.to_pylist()
-        ),
-        "stored": tuple(driver.state.sides["live"].tolist()),
-        "forgotten": driver.forgotten,
-    }
-    said: Counter[Any] = Counter()
-    for table in batch.punctuations:
-        for row in table.to_pylist():
-            covered = None if row["k"] is not None else extent(parse_punctuation(row["pattern"], [pa.int64()]), DOMAIN)
-            said[row["k"], covered, row["ts"], row["reason"]] += 1
-    return seen | {"punctuations": said} | {name: int(driver.state.common[name][0]) for name in COUNTED}
-
-
-def expected(spec: JoinSpec, batches: Sequence[Batch]) -> list[Seen]:
-    """What the oracle says that looks for partners by value, as operators do."""
-    oracle = MultiwayReference(spec, by_value=True)
-    return [_as_seen(spec, oracle.process(*batch)) for batch in batches] + [_as_seen(spec, oracle.end())]
-
-
-def _as_seen(spec: JoinSpec, output: BatchOutput) -> Seen:
-    results = zip(output.results, output.result_ts, strict=True)
-    return {
-        "results": Counter((*(row.values for row in members if row is not None), ts) for members, ts in results),
-        "rejected": Counter((spec.streams[each.side].name, each.row.values, each.reason) for each in output.rejected),
-        "stored": output.stored,
-        "forgotten": output.forgotten,
-        "punctuations": Counter(
-            (each.key and each.key[0], extent(each.patterns, DOMAIN), each.ts, each.reason)
-            for each in output.punctuations
-        ),
-    } | {name: getattr(output, name) for name in COUNTED}
-
-
-def check(case: Case, found: Sequence[Seen], but: Sequence[str] = ()) -> None:
-    for number, (mine, theirs) in enumerate(zip(found, expected(case.spec, case.batches), strict=True)):
-        for name in theirs:
-            if name not in but:
-                assert mine[name] == theirs[name], f"batch {number}, {name}: got {mine[name]}, wanted {theirs[name]}"
+FEWER = settings(max_examples=settings().max_examples // 2)
 
 
 @given(multiway_cases())
@@ -114,6 +26,7 @@ def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> 
     check(case, run(case.spec, case.batches))
 
 
+@FEWER
 @pytest.mark.parametrize("algorithm", [HW, NLW, MW, GCA, LCA, RIPPLE, XJOIN], ids=lambda each: each.name)
 @given(data=st.data())
 def test_every_algorithm_equals_the_oracle(algorithm: Algorithm, data: st.DataObject) -> None:
@@ -134,3 +47,30 @@ def test_survives_in_the_journal(case: Case) -> None:
         return fresh
 
     check(case, run(case.spec, case.batches, between=restored))
+
+
+@FEWER
+@given(multiway_cases(), st.integers(1, 9))
+def test_the_smallest_buffers_change_nothing(case: Case, quota: int) -> None:
+    """Results of one tuple may fill the buffer several times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrays, "SMALLEST", 1)
+        patch.setattr(arrays, "_PAIRS", 1)
+        patch.setattr(driver_module, "_LARGEST_QUOTA", quota)
+        check(case, run(case.spec, case.batches))
+
+
+@FEWER
+@given(multiway_cases(), st.sampled_from([1, 2, 8]))
+def test_colliding_hashes_change_nothing(case: Case, bits: int) -> None:
+    check(case, run(case.spec, case.batches, new_driver(case.spec, hash_bits=bits)))
+
+
+@FEWER
+@given(multiway_cases())
+def test_a_rebuild_after_every_batch_changes_nothing(case: Case) -> None:
+    def rebuilt(driver: JoinDriver) -> JoinDriver:
+        driver.state.compact()
+        return driver
+
+    check(case, run(case.spec, case.batches, between=rebuilt))

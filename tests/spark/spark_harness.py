@@ -109,7 +109,7 @@ def make_query(
 
 
 def pack(
-    query: Query, side: Side, objects: Sequence[Object], random: Random | None = None, batch_us: int | None = None
+    query: Query, side: int, objects: Sequence[Object], random: Random | None = None, batch_us: int | None = None
 ) -> pa.Table:
     """What one stream sends to the exchange; with `random`, from several tasks; with `batch_us`, at Spark's time."""
     stream, n = query.join.spec.streams[side], query.join.n_buckets

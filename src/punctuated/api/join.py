@@ -8,9 +8,11 @@ from punctuated.api.stream import SparkStream, Stream, TableStream, is_join, str
 from punctuated.api.table_join import Join
 from punctuated.bind.binder import bind_join
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.near import Near
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import ShedError, StreamError
 from punctuated.model.predicate import Expression
+from punctuated.model.reach import Steps, Within
 from punctuated.model.shed import Shed
 from punctuated.model.spec import DEFAULT_BUCKET_SIZE, DEFAULT_MAX_PUNCTUATIONS, DEFAULT_NODE_SIZE
 from punctuated.model.window import Duration, parse_duration
@@ -21,9 +23,8 @@ if TYPE_CHECKING:
 
 @overload
 def join(
-    left: TableStream | Join,
-    right: TableStream | Join,
-    *,
+    *streams: TableStream | Join,
+    within: Within | None = None,
     sample_every: Duration | None = None,
     **options: Unpack[JoinOptions],
 ) -> Join: ...
@@ -31,9 +32,8 @@ def join(
 
 @overload
 def join(
-    left: "SparkStream | SparkJoin",
-    right: "SparkStream | SparkJoin",
-    *,
+    *streams: "SparkStream | SparkJoin",
+    within: Within | None = None,
     buckets: int | None = None,
     **options: Unpack[JoinOptions],
 ) -> "SparkJoin": ...
@@ -41,9 +41,8 @@ def join(
 
 @overload
 def join(
-    left: "Stream | Join | SparkJoin",
-    right: "Stream | Join | SparkJoin",
-    *,
+    *streams: "Stream | Join | SparkJoin",
+    within: Within | None = None,
     sample_every: Duration | None = None,
     buckets: int | None = None,
     **options: Unpack[JoinOptions],
@@ -51,11 +50,10 @@ def join(
 
 
 def join(
-    left: "Stream | Join | SparkJoin",
-    right: "Stream | Join | SparkJoin",
-    *,
+    *streams: "Stream | Join | SparkJoin",
     how: str = "inner",
     algorithm: str = "auto",
+    within: Within | None = None,
     where: Expression | None = None,
     propagation: str | None = None,
     purge_threshold: int = 1,
@@ -68,19 +66,23 @@ def join(
     node_size: int = DEFAULT_NODE_SIZE,
     bucket_size: int = DEFAULT_BUCKET_SIZE,
 ) -> "Join | SparkJoin":
-    """Join two streams on their keys, within their windows.
+    """Join two to eight streams on their keys, within their windows.
 
-    Gives a `Join` over tables, a `SparkJoin` over DataFrames; both have `results`, `punctuations`, `rejected`, `all`,
-    `explain()` and `group_by(…)`.
+    A result has one tuple of each stream. Gives a `Join` over tables, a `SparkJoin` over DataFrames; both have
+    `results`, `punctuations`, `rejected`, `all`, `explain()` and `group_by(…)`.
 
     Args:
-        left: The left stream, from `pt.stream`, or what another `pt.join` gave.
-        right: The right stream, likewise.
-        how: "inner", "left", "right", "full", "semi" or "anti".
+        streams: From `pt.stream`, or what another `pt.join` gave; of two, the left one and the right one.
+        how: "inner", "left", "right", "full", "semi" or "anti"; more than two streams are joined by "inner".
         algorithm: "auto", or one of "pwjoin" (windows and punctuations), "wjoin" (windows only), "pjoin"
             (punctuations only), "shj" (neither), or a pair of structures for the left and the right window, such as
-            "HH" or "TN": N (nested loops), H (hash buckets), B (B+tree), T (T-tree). The results are the same, what is
-            remembered and what it costs is not.
+            "HH" or "TN": N (nested loops), H (hash buckets), B (B+tree), T (T-tree). For any number of streams "hw"
+            (an index of values), "nlw" (a scan of all tuples), "mw" (a scan of those in time), "gca" and "lca" (the
+            same with wide windows, and a second look), and to compare with "ripple" and "xjoin". The results are the
+            same, what is remembered and what it costs is not.
+        within: How far apart the members of a result may be, in place of the windows of the streams: one duration for
+            all, or one for each pair, `{("A", "B"): "5 min", ("B", "C"): "9 min"}`. Of pairs that are missing, the
+            shortest way through others tells.
         where: An extra predicate over both rows, such as `pt.left("bid") >= pt.right("ask")` or
             `pt.band("price", -5, +5)`. Streams without a key are joined by it alone.
         propagation: When the output is punctuated: "early" or "regular" for pwjoin, "regular" or "own-state" for pjoin,
@@ -108,9 +110,10 @@ def join(
         >>> pt.join(a, b).results.to_pylist()
         [{'k': 1, 'ts': 0, 'at': 2}]
     """
-    streams = _as_stream(left), _as_stream(right)
+    given = [_as_stream(each) for each in streams]
     bound = bind_join(
-        [each.declared for each in streams],
+        [each.declared for each in given],
+        Near(within),
         how=how,
         algorithm=algorithm,
         where=where,
@@ -124,7 +127,72 @@ def join(
         bucket_size=bucket_size,
     )
     step = None if sample_every is None else _sampling_step(sample_every)
-    return run_where_the_data_is(streams, bound, step, buckets)
+    return run_where_the_data_is(given, bound, step, buckets)
+
+
+@overload
+def path(
+    *streams: TableStream | Join,
+    within: Steps,
+    both_directions: bool = False,
+    sample_every: Duration | None = None,
+    **options: Unpack[JoinOptions],
+) -> Join: ...
+
+
+@overload
+def path(
+    *streams: "SparkStream | SparkJoin",
+    within: Steps,
+    both_directions: bool = False,
+    buckets: int | None = None,
+    **options: Unpack[JoinOptions],
+) -> "SparkJoin": ...
+
+
+@overload
+def path(
+    *streams: "Stream | Join | SparkJoin",
+    within: Steps,
+    both_directions: bool = False,
+    sample_every: Duration | None = None,
+    buckets: int | None = None,
+    **options: Unpack[JoinOptions],
+) -> "Join | SparkJoin": ...
+
+
+def path(
+    *streams: "Stream | Join | SparkJoin",
+    within: Steps,
+    both_directions: bool = False,
+    sample_every: Duration | None = None,
+    buckets: int | None = None,
+    **options: Unpack[JoinOptions],
+) -> "Join | SparkJoin":
+    """Join streams in whose order a key comes along: a tuple of the first, then one of the second, and so on.
+
+    Args:
+        streams: In the order of the path; each once.
+        within: How much later the next one may be at most: one duration for all steps, or one for each.
+        both_directions: Whether the way back counts, too.
+        sample_every: As of `pt.join`, as are the others.
+        buckets: As of `pt.join`.
+        options: Those of `pt.join`, but for `within`.
+
+    Example:
+        >>> import pyarrow as pa, punctuated as pt
+        >>> seen = [pa.table({"car": [1, 2], "ts": times}) for times in ([0, 9], [5, 7], [12, 1])]
+        >>> a, b, c = (pt.stream(table, name=name, key="car", time="ts") for table, name in zip(seen, "ABC"))
+        >>> pt.path(a, b, c, within=8).results["car"].to_pylist()
+        [1]
+        >>> pt.path(a, b, c, within=8, both_directions=True).results["car"].to_pylist()
+        [2, 1]
+    """
+    given = [_as_stream(each) for each in streams]
+    near = Near(within, along=True, both_directions=both_directions)
+    bound = bind_join([each.declared for each in given], near, **options)
+    step = None if sample_every is None else _sampling_step(sample_every)
+    return run_where_the_data_is(given, bound, step, buckets)
 
 
 def run_where_the_data_is(
@@ -136,7 +204,7 @@ def run_where_the_data_is(
         return _on_spark(frames, bound, buckets)
     tables = [each for each in streams if isinstance(each, TableStream)]
     if len(tables) < len(streams):
-        raise StreamError("one stream is a table and the other a Spark DataFrame; make both the same")
+        raise StreamError("some streams are tables and some Spark DataFrames; make all the same")
     if bound.spec.shed is not None and bound.spec.shed.trigger_us is not None:
         raise ShedError("shed(trigger=…) is for streaming DataFrames; on tables give shed(rate=…)")
     return Join(tables, bound, sample_us)

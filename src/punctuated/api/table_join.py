@@ -22,10 +22,10 @@ from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.counters import per_stream, rejected_as
 from punctuated.model.rejection import REJECTIONS, describe_rejection
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
 from punctuated.plan.explain import explain
+from punctuated.plan.explain_many import explain_many
 from punctuated.plan.optimizer import describe_candidates
 from punctuated.plan.statistics import expected
 from punctuated.plan.table_statistics import table_statistics
@@ -91,7 +91,8 @@ class Join:
     def kept(self) -> dict[str, float]:
         """Which share of each stream's tuples probed and was stored; all of them, unless the join sheds."""
         shedding = self._run[0].shedding
-        names = [*per_stream("probed"), *per_stream("stored")]
+        n = len(self.spec.streams)
+        names = [*per_stream("probed", n), *per_stream("stored", n)]
         return dict.fromkeys(names, 1.0) if shedding is None else shedding.kept
 
     @property
@@ -102,6 +103,8 @@ class Join:
     def explain(self) -> str:
         """The plan, and what to expect of it."""
         bound = self.bound
+        if bound.spec.reaches:
+            return explain_many(bound.spec)
         where = None if bound.where is None else repr(bound.where)
         statistics = table_statistics(bound.spec, self.batches, bound.key_types)
         return explain(bound.spec, statistics, where, describe_candidates(bound.spec, bound.ranged, statistics))
@@ -157,7 +160,7 @@ class Join:
         return self._for_estimates
 
     def _default_step(self) -> int | None:
-        known = [bounds for bounds in map(self._bounds, Side) if bounds is not None]
+        known = [bounds for bounds in map(self._bounds, self.spec.sides) if bounds is not None]
         if not known:
             return None
         return max(1, (max(last for _, last in known) - min(first for first, _ in known)) // _SAMPLES)
@@ -171,7 +174,7 @@ class Join:
         best = pair(bound.chooser.candidates(seen)[0].pair)
         return replace(bound, spec=replace(bound.spec, algorithm=best))
 
-    def _bounds(self, side: Side) -> tuple[int, int] | None:
+    def _bounds(self, side: int) -> tuple[int, int] | None:
         name = self.spec.streams[side].time
         times = np.concatenate([to_microseconds(batch[side].rows[name], name) for batch in self.batches])
         return (int(times.min()), int(times.max())) if times.size else None

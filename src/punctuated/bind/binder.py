@@ -9,15 +9,18 @@ import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
+from punctuated.bind.near import WINDOWS, Near, as_windows, check_multiway, check_number, choose_multiway, is_multiway
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
 from punctuated.join.intake.keys import common_key_type
+from punctuated.join.intake.reading import Reader
 from punctuated.join.output.where import WherePredicate
 from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.join.tactics.served_predicate import check_structures
 from punctuated.model.algorithm import choose_algorithm, pair
 from punctuated.model.given import LARGEST, column_names, whole_number
 from punctuated.model.predicate import Expression
+from punctuated.model.reach import reach_by_windows
 from punctuated.model.shed import Shed
 from punctuated.model.side import Side
 from punctuated.model.size import parse_size
@@ -31,39 +34,66 @@ from punctuated.model.spec import (
 )
 from punctuated.model.times import are_times_alike
 from punctuated.plan.allocation import shed_allocation
-from punctuated.plan.bounds import is_unbounded
+from punctuated.plan.bounds import is_unbounded, is_unbounded_among
 from punctuated.plan.optimizer import structure_chooser
 
 _LARGEST_NODE = 1 << 16  # entries of a node of a tree or of a hash bucket
 _DEFAULT_NAMES = ("left", "right")
 
 
-def bind_join(streams: Sequence[DeclaredStream], **options: Unpack[JoinOptions]) -> BoundJoin:
-    """A join of these streams; warns if nothing bounds what it must remember of one."""
-    left, right = named = _named(streams)
-    types = _key_types(left, right)
-    _check_time_zones(left, right)
+def bind_join(streams: Sequence[DeclaredStream], near: Near = WINDOWS, **options: Unpack[JoinOptions]) -> BoundJoin:
+    """A join of these streams, as near each other as their windows or `near` say.
+
+    Warns if nothing bounds what it must remember of one.
+    """
+    check_number(len(streams))
+    named = _named(streams)
+    types = _key_types(named)
+    _check_time_zones(named)
+    spec = _spec(tuple(each.spec for each in named), near, options)
+    inputs = tuple(each.reader(types) for each in named)
+    bound = _bind_many(spec, inputs, options) if spec.reaches else _bind_two(spec, inputs, named, options)
+    _ = bound.results  # raises if they would have two columns of one name, or lack one that is selected
+    return bound
+
+
+def _bind_two(
+    spec: JoinSpec, inputs: tuple[Reader, ...], streams: Sequence[DeclaredStream], options: JoinOptions
+) -> BoundJoin:
     where = options.get("where")
-    spec = _spec((left.spec, right.spec), options)
-    _check_predicate(where, spec, named)
-    inputs = left.reader(types), right.reader(types)
+    _check_predicate(where, spec, streams)
     ranged, _ = split_predicate(where, [reader.cast_schema for reader in inputs])
     if options.get("algorithm", "auto") == "auto" and not spec.left.key:
         spec = replace(spec, algorithm=pair("NN" if ranged is None else "TT"), adaptive=ranged is not None)
     check_structures(spec, ranged)
     _warn_if_unbounded(spec)
     chooser = structure_chooser(spec, ranged) if spec.adaptive else None
-    bound = BoundJoin(spec, inputs, where, chooser=chooser)
-    _ = bound.columns  # raises if results would have two columns of one name, or lack one that is selected
-    return bound
+    return BoundJoin(spec, inputs, where, chooser=chooser)
 
 
-def _spec(streams: tuple[StreamSpec, ...], options: JoinOptions) -> JoinSpec:
+def _bind_many(spec: JoinSpec, inputs: tuple[Reader, ...], options: JoinOptions) -> BoundJoin:
+    check_multiway(spec)
+    if options.get("where") is not None:
+        raise PredicateError("where= is for joins of two streams; filter the results, or join two at a time")
+    if not spec.left.key:
+        raise StreamError("a join of more than two streams needs a key: give each pt.stream key=")
+    for side in spec.sides:
+        if is_unbounded_among(spec, side):
+            _warn(spec.streams[side].name, "the others")
+    return BoundJoin(spec, inputs)
+
+
+def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> JoinSpec:
     select, memory = options.get("select"), options.get("bucket_memory")
+    name, propagation = options.get("algorithm", "auto"), options.get("propagation")
+    ways = near.ways(streams)
+    by_walk = len(streams) > 2 or is_multiway(name)
+    if by_walk and not ways:
+        ways = (reach_by_windows([stream.name for stream in streams], [stream.window for stream in streams]),)
     return JoinSpec(
-        streams,
+        streams if by_walk or not ways else as_windows(streams, ways),
         how=parse_join_type(options.get("how", "inner")),
-        algorithm=choose_algorithm(options.get("algorithm", "auto"), options.get("propagation")),
+        algorithm=choose_multiway(name, propagation) if by_walk else choose_algorithm(name, propagation),
         purge_threshold=_count(options.get("purge_threshold", 1), "purge_threshold"),
         max_punctuations=_count(options.get("max_punctuations", DEFAULT_MAX_PUNCTUATIONS), "max_punctuations"),
         bucket_bytes=None if memory is None else parse_size(memory, "bucket_memory"),
@@ -71,6 +101,7 @@ def _spec(streams: tuple[StreamSpec, ...], options: JoinOptions) -> JoinSpec:
         shed=_checked_shed(options.get("shed")),
         node_size=_count(options.get("node_size", DEFAULT_NODE_SIZE), "node_size", least=2, most=_LARGEST_NODE),
         bucket_size=_count(options.get("bucket_size", DEFAULT_BUCKET_SIZE), "bucket_size", most=_LARGEST_NODE),
+        reaches=ways if by_walk else (),
     )
 
 
@@ -78,37 +109,48 @@ def _count(given: int, name: str, least: int = 1, most: int = LARGEST) -> int:
     return whole_number(given, name, AlgorithmError, least=least, most=most)
 
 
-def _named(streams: Sequence[DeclaredStream]) -> tuple[DeclaredStream, DeclaredStream]:
-    """Both streams, each by a name of its own."""
-    left, right = (
+def _named(streams: Sequence[DeclaredStream]) -> list[DeclaredStream]:
+    """All streams, each by a name of its own."""
+    if len(streams) > 2 and not all(each.spec.name for each in streams):
+        raise StreamError("columns of a join of more than two streams are named after them: give each pt.stream name=")
+    defaults = _DEFAULT_NAMES if len(streams) == 2 else [""] * len(streams)
+    named = [
         replace(each, spec=replace(each.spec, name=each.spec.name or name))
-        for each, name in zip(streams, _DEFAULT_NAMES, strict=True)
-    )
-    if left.spec.name == right.spec.name:
-        raise StreamError(f"both streams are named {left.spec.name!r}; give them different names")
-    if len(left.spec.key) != len(right.spec.key):
-        ours, theirs = (len(each.spec.key) for each in (left, right))
-        raise ColumnError(
-            f"{left.spec.name} has {ours} key columns and {right.spec.name} {theirs}; give both the same number"
-        )
-    return left, right
-
-
-def _key_types(left: DeclaredStream, right: DeclaredStream) -> list[pa.DataType]:
-    """The common type of each key column."""
-    names = zip(left.spec.key, right.spec.key, strict=True)
-    return [
-        common_key_type(ours, left.schema.field(ours).type, right.schema.field(theirs).type) for ours, theirs in names
+        for each, name in zip(streams, defaults, strict=True)
     ]
+    first = named[0].spec
+    for number, (ours, *earlier) in enumerate([named[i::-1] for i in range(1, len(named))]):
+        if any(ours.spec.name == each.spec.name for each in earlier):
+            which = "both streams are" if len(named) == 2 else f"two streams, the last of them number {number + 2}, are"
+            raise StreamError(f"{which} named {ours.spec.name!r}; give them different names")
+        if len(first.key) != len(ours.spec.key):
+            raise ColumnError(
+                f"{first.name} has {len(first.key)} key columns and {ours.spec.name} {len(ours.spec.key)}; "
+                f"give {'both' if len(named) == 2 else 'all'} the same number"
+            )
+    return named
 
 
-def _check_time_zones(left: DeclaredStream, right: DeclaredStream) -> None:
-    ours, theirs = (each.schema.field(each.spec.time).type for each in (left, right))
-    if not are_times_alike(ours, theirs):
-        raise ColumnError(
-            f"{left.spec.name} has times of type {ours} and {right.spec.name} of type {theirs}: only one of them knows "
-            "its time zone; cast the other one"
-        )
+def _key_types(streams: Sequence[DeclaredStream]) -> list[pa.DataType]:
+    """The common type of each key column."""
+    first = streams[0]
+    types = [first.schema.field(name).type for name in first.spec.key]
+    for stream in streams[1:]:
+        theirs = [stream.schema.field(name).type for name in stream.spec.key]
+        types = [common_key_type(*each) for each in zip(first.spec.key, types, theirs, strict=True)]
+    return types
+
+
+def _check_time_zones(streams: Sequence[DeclaredStream]) -> None:
+    first = streams[0]
+    ours = first.schema.field(first.spec.time).type
+    for stream in streams[1:]:
+        theirs = stream.schema.field(stream.spec.time).type
+        if not are_times_alike(ours, theirs):
+            raise ColumnError(
+                f"{first.spec.name} has times of type {ours} and {stream.spec.name} of type {theirs}: only one of them "
+                "knows its time zone; cast the other one"
+            )
 
 
 def _checked_shed(shed: Shed | None) -> Shed | None:
@@ -151,9 +193,12 @@ def _null_row(schema: pa.Schema) -> pa.Table:
 def _warn_if_unbounded(spec: JoinSpec) -> None:
     for side in Side:
         if is_unbounded(spec, side):
-            ours, other = spec.streams[side].name, spec.streams[side.other].name
-            message = (
-                f"nothing bounds what the join remembers of {ours!r}: give it a window, "
-                f"or {other!r} punctuations, and an algorithm that uses them"
-            )
-            warnings.warn(message, UnboundedStateWarning, stacklevel=4)
+            _warn(spec.streams[side].name, repr(spec.streams[side.other].name))
+
+
+def _warn(ours: str, others: str) -> None:
+    message = (
+        f"nothing bounds what the join remembers of {ours!r}: give it a window, "
+        f"or {others} punctuations, and an algorithm that uses them"
+    )
+    warnings.warn(message, UnboundedStateWarning, stacklevel=5)

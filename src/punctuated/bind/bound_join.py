@@ -16,6 +16,7 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.output.columns import ResultColumns
 from punctuated.join.output.group_by import GroupBy
 from punctuated.join.output.grouping import Grouping, check_grouping, describe_grouping
+from punctuated.join.output.multiway_collector import MultiwayColumns
 from punctuated.join.output.views import View, Views, late_groups
 from punctuated.join.setup import DriverSetup
 from punctuated.join.tactics.range_predicate import RangePredicate, split_predicate
@@ -65,9 +66,10 @@ class BoundJoin:
         return self.inputs[0].types
 
     @cached_property
-    def columns(self) -> ResultColumns:
+    def columns(self) -> ResultColumns | MultiwayColumns:
         """How the inputs' columns become those of the results."""
-        return ResultColumns.of(self.spec, self.schemas, self.key_types)
+        kind = MultiwayColumns if self.spec.reaches else ResultColumns
+        return kind.of(self.spec, self.schemas, self.key_types)
 
     @property
     def results(self) -> pa.Schema:

@@ -6,6 +6,7 @@ Without this, all workers of a host would compile the same kernels at the same t
 import fcntl
 import hashlib
 from contextlib import suppress
+from enum import Enum
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from punctuated.kernels._code_cache import code_folder
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
+from punctuated.model.reach import reach_within
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 from punctuated.private_folder import do_without
@@ -30,9 +32,25 @@ from punctuated.private_folder import do_without
 _ROWS = 3_000  # enough for a state to grow
 
 
+class Kernels(Enum):
+    """What is compiled together: a kind of join."""
+
+    OF_VALUES = ""
+    OF_PAIRS = ".pairs"  # its windows have structures of their own
+    OF_FOUR = ".four"  # up to four streams in one join, and up to eight
+    OF_EIGHT = ".eight"
+
+
+def kernels_of(spec: JoinSpec) -> Kernels:
+    """What a join needs."""
+    if spec.reaches:
+        return Kernels.OF_FOUR if len(spec.streams) <= 4 else Kernels.OF_EIGHT
+    return Kernels.OF_VALUES if spec.algorithm.structures is None else Kernels.OF_PAIRS
+
+
 @cache
-def compile_once(paired: bool = False) -> None:
-    """See to it that the kernels of a join are compiled on this host; `paired`: its windows have structures.
+def compile_once(kernels: Kernels = Kernels.OF_VALUES) -> None:
+    """See to it that the kernels of a join are compiled on this host.
 
     Where machine code cannot be kept, each process compiles what it needs when it needs it.
     """
@@ -40,7 +58,7 @@ def compile_once(paired: bool = False) -> None:
     if folder is None:
         return
     installed = hashlib.sha256(str(Path(__file__).parent).encode()).hexdigest()[:16]  # numba's cache depends on it
-    ready = folder / f"{installed}{'.pairs' if paired else ''}.ready"
+    ready = folder / f"{installed}{kernels.value}.ready"
     if ready.exists():
         return
     try:
@@ -51,15 +69,15 @@ def compile_once(paired: bool = False) -> None:
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not ready.exists():
-            load_kernels(paired)
+            load_kernels(kernels)
             with suppress(OSError):  # a disk that is full; the next process looks again
                 ready.touch()
 
 
-def load_kernels(paired: bool = False) -> None:
+def load_kernels(kernels: Kernels = Kernels.OF_VALUES) -> None:
     """Run everything that is compiled on a small join: as tables, in buckets, and saved and restored; and on groups."""
     for key_type in (pa.int64(), pa.string()):
-        join = _join(key_type, paired)
+        join = _join(key_type, kernels)
         driver, journal, entries = join.driver(), Journal(), []
         for first in (0, _ROWS):
             driver.process(*(_parcelled(reader, first) for reader in join.inputs))
@@ -76,8 +94,12 @@ def _add_up() -> None:
     groups.process(BatchResult([rows], ended=True))
 
 
-def _join(key_type: pa.DataType, paired: bool) -> BoundJoin:
-    spec = JoinSpec((_stream("A", not paired), _stream("B", not paired)), algorithm=pair("HT") if paired else PWJOIN)
+def _join(key_type: pa.DataType, kernels: Kernels) -> BoundJoin:
+    paired = kernels is Kernels.OF_PAIRS
+    names = {Kernels.OF_FOUR: "ABC", Kernels.OF_EIGHT: "ABCDE"}.get(kernels, "AB")
+    reaches = (reach_within(names, _ROWS),) if len(names) > 2 else ()
+    streams = tuple(_stream(name, not paired) for name in names)
+    spec = JoinSpec(streams, algorithm=pair("HT") if paired else PWJOIN, reaches=reaches)
     schema = _rows(0, key_type).schema
     return BoundJoin(spec, tuple(Reader(stream, None, schema, (key_type,)) for stream in spec.streams))
 

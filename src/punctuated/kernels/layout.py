@@ -29,7 +29,7 @@ UNBOUNDED = eternity.UNBOUNDED
 NOT_SET = FOREVER + 1  # a time that even the end of a stream does not reach
 NONE = -1  # no node, no value
 
-MOST_STREAMS = 8
+MOST_STREAMS = 8  # as `model.spec` says
 
 # PunctFlag bits (PW-19) in a word of 64. The first five kinds have a bit per side: they are shifted left by the side,
 # or multiplied by a mask of sides; …_ANY are all bits of a kind. OPEN is of the stored tuples, not of punctuations: it

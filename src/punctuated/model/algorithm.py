@@ -54,8 +54,9 @@ XJOIN = replace(WJOIN, name="xjoin", walk=Walk("value", "none", _CLEANED))
 
 MULTIWAY = {algorithm.name: algorithm for algorithm in (HW, NLW, MW, GCA, LCA, RIPPLE, XJOIN)}
 ALGORITHMS = {algorithm.name: algorithm for algorithm in (PWJOIN, WJOIN, PJOIN, SHJ)}
+_BY_BOTH = Propagation.EARLY, Propagation.REGULAR, Propagation.NONE
 _PROPAGATIONS = {
-    "pwjoin": (Propagation.EARLY, Propagation.REGULAR, Propagation.NONE),
+    **{algorithm.name: _BY_BOTH for algorithm in (PWJOIN, HW, NLW, MW, GCA, LCA)},
     "pjoin": (Propagation.REGULAR, Propagation.OWN_STATE, Propagation.NONE),
 }
 
@@ -84,10 +85,11 @@ def choose_algorithm(name: str, propagation: str | None = None) -> Algorithm:
     <Propagation.OWN_STATE: 'own-state'>
     """
     text(name, "algorithm", AlgorithmError, "its name")
-    algorithm = PWJOIN if name == "auto" else pair(name) if is_pair(name) else ALGORITHMS.get(name)
+    known = ALGORITHMS | MULTIWAY
+    algorithm = PWJOIN if name == "auto" else pair(name) if is_pair(name) else known.get(name)
     if algorithm is None:
         raise AlgorithmError(
-            f"unknown algorithm {name!r}; known: auto, {', '.join(ALGORITHMS)}, and pairs of window structures such as "
+            f"unknown algorithm {name!r}; known: auto, {', '.join(known)}, and pairs of window structures such as "
             f"'TN', left and right, of {', '.join(f'{key} ({what})' for key, what in STRUCTURES.items())}"
         )
     if propagation is None:

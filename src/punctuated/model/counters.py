@@ -21,8 +21,16 @@ def per_stream(name: str, n_streams: int = len(STREAMS)) -> tuple[str, ...]:
     >>> per_stream("state", 3)
     ('state_1', 'state_2', 'state_3')
     """
-    streams = STREAMS if n_streams == len(STREAMS) else range(1, n_streams + 1)
-    return tuple(f"{name}_{stream}" for stream in streams)
+    return tuple(f"{name}_{stream}" for stream in stream_labels(n_streams))
+
+
+def stream_labels(n_streams: int) -> tuple[str, ...]:
+    """What the streams of a join are called in its metrics.
+
+    >>> stream_labels(2), stream_labels(3)
+    (('left', 'right'), ('1', '2', '3'))
+    """
+    return STREAMS if n_streams == len(STREAMS) else tuple(str(place + 1) for place in range(n_streams))
 
 
 def rejected_as(reason: str) -> str:
@@ -101,7 +109,14 @@ COUNTERS = (
     Counter("unstored", "Tuples that were not stored, because the join sheds.", per_stream=True, by_loop=False),
     Counter("punctuations_forgotten", "Punctuations beyond the cap of their memory.", by_loop=False),
 )
-COLUMNS = tuple(column for counter in COUNTERS for column in counter.columns)
+
+
+def columns_of(n_streams: int) -> tuple[str, ...]:
+    """The columns of all counters of a join of so many streams."""
+    return tuple(column for counter in COUNTERS for column in counter.columns_of(n_streams))
+
+
+COLUMNS = columns_of(len(STREAMS))
 
 
 def loop_totals(*, of_streams: bool) -> tuple[str, ...]:

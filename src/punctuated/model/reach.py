@@ -18,9 +18,10 @@ from punctuated.model.window import Duration, TimeWindow, Window, parse_duration
 
 Reach = tuple[tuple[int, ...], ...]
 Within = Duration | Mapping[tuple[str, str], Duration]
+Steps = Duration | Sequence[Duration]
 
 
-def reach_within(names: Sequence[str], within: Within) -> Reach:
+def reach_within(names: Sequence[str], within: Within | Steps) -> Reach:
     """Every pair at most so far apart: one window for all, or one for each pair that is named.
 
     >>> reach_within("AB", 5)
@@ -28,6 +29,8 @@ def reach_within(names: Sequence[str], within: Within) -> Reach:
     >>> reach_within("ABC", {("A", "B"): 5, ("B", "C"): 7})[0]
     (0, 5, 12)
     """
+    if isinstance(within, Sequence) and not isinstance(within, str):
+        raise WindowError(f"within={within!r}: give one duration for all, or a duration for each pair of streams")
     if not isinstance(within, Mapping):
         span = _span(within, "within=")
         return _closed([[0 if i == j else span for j in range(len(names))] for i in range(len(names))])
@@ -41,12 +44,14 @@ def reach_within(names: Sequence[str], within: Within) -> Reach:
     return _closed(bounds)
 
 
-def reach_along(names: Sequence[str], within: Duration | Sequence[Duration]) -> Reach:
+def reach_along(names: Sequence[str], within: Within | Steps) -> Reach:
     """A path: every stream's tuple at the time of the one before it or later, at most its window later (WJ-30).
 
     >>> reach_along("ABC", [5, 7])
     ((0, 5, 12), (0, 0, 7), (0, 0, 0))
     """
+    if isinstance(within, Mapping):
+        raise WindowError("a path takes one duration for all steps in within=, or a list with one for each")
     windows = [within] * (len(names) - 1) if isinstance(within, str | int | timedelta) else list(within)
     if len(windows) != len(names) - 1:
         raise WindowError(

@@ -12,6 +12,7 @@ from punctuated.model.side import Side
 from punctuated.model.window import UntilWindow, Window
 
 DEFAULT_MAX_PUNCTUATIONS = 1_000_000
+MOST_STREAMS = 8
 DEFAULT_NODE_SIZE, DEFAULT_BUCKET_SIZE = 100, 10  # KN-24
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from punctuated.model.eternity import UNBOUNDED
+from punctuated.model.reach import farthest
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
@@ -44,6 +46,19 @@ def bound(spec: JoinSpec, side: Side) -> Bound:
         Proof.PUNCTUATIONS: other.punctuated and algorithm.by_punctuation,
     }
     return Bound(tuple(proof for proof, does in holds.items() if does), other.name, other.ends_any)
+
+
+def is_unbounded_among(spec: JoinSpec, side: int) -> bool:
+    """The same in a join of any number of streams.
+
+    Tuples go when all others have ended their value or are beyond their reach; or with the value, when a stream that
+    ends values has no tuple of it left.
+    """
+    far, algorithm = farthest(spec.reaches), spec.algorithm
+    ends = [stream.punctuated and algorithm.by_punctuation for stream in spec.streams]
+    near = [[algorithm.by_window and bound != UNBOUNDED for bound in row] for row in far]
+    goes = [all(near[i][j] or ends[j] for j in spec.sides if j != i) for i in spec.sides]
+    return not goes[side] and not any(ends[j] and goes[j] for j in spec.sides if j != side)
 
 
 def is_unbounded(spec: JoinSpec, side: Side) -> bool:

@@ -39,19 +39,22 @@ def explain(
         lines.append(f"  sheds: {_limits(spec.shed)}")
     for side in Side:
         lines += _describe(spec, side, statistics)
-    lines.append(f"  output punctuations: {_output_rule(spec)}")
+    lines.append(f"  output punctuations: {output_rule(spec)}")
     return "\n".join(lines)
 
 
-def _output_rule(spec: JoinSpec) -> str:
+def output_rule(spec: JoinSpec) -> str:
+    """When values are over in the output, in words."""
     told = any(stream.punctuated for stream in spec.streams)
-    return _RULES[spec.algorithm.propagation] if told else "none, since no stream brings any"
+    rule = _RULES[spec.algorithm.propagation]
+    rule = rule if len(spec.streams) == 2 else rule.replace("both streams", "all streams")
+    return rule if told else "none, since no stream brings any"
 
 
 def _limits(shed: Shed) -> str:
     limits = [f"more than {shed.rate:g} tuples per second" if shed.rate is not None else ""]
     limits += [f"more than {shed.tuples:g} stored tuples" if shed.tuples is not None else ""]
-    limits += [f"what takes longer than {_seconds(shed.trigger_us)}" if shed.trigger_us is not None else ""]
+    limits += [f"what takes longer than {seconds(shed.trigger_us)}" if shed.trigger_us is not None else ""]
     return f"{' and '.join(filter(None, limits))}, strategy {shed.strategy}, floor {shed.floor:g}, seed {shed.seed}"
 
 
@@ -70,7 +73,7 @@ def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics]
     stream = spec.streams[side]
     lines = [
         f"  {'left' if side == LEFT else 'right'} {stream.name}: {describe_window(stream)}, "
-        f"{_lateness(stream)}, punctuations from {describe_sources(stream)}"
+        f"{lateness(stream)}, punctuations from {describe_sources(stream)}"
     ]
     state = f"    state: {_describe_bound(bound(spec, side))}"
     if statistics is None:
@@ -100,8 +103,9 @@ def _rate(per_second: float) -> str:
     return f"{per_second * 86400:,.1f}/day"
 
 
-def _lateness(stream: StreamSpec) -> str:
-    return "watermark of its join" if stream.is_output else f"lateness {_seconds(stream.lateness_us)}"
+def lateness(stream: StreamSpec) -> str:
+    """How late its tuples may be, in words."""
+    return "watermark of its join" if stream.is_output else f"lateness {seconds(stream.lateness_us)}"
 
 
 def describe_window(stream: StreamSpec) -> str:
@@ -111,8 +115,8 @@ def describe_window(stream: StreamSpec) -> str:
         per = " of each key" if window.per_key else ", in one bucket"
         return f"last {window.n:,} tuples{per}"
     if isinstance(window, TimeWindow):
-        start = f"{_seconds(window.offset_us)} to " if window.offset_us else ""
-        return f"window {start}{_seconds(window.span_us)}"
+        start = f"{seconds(window.offset_us)} to " if window.offset_us else ""
+        return f"window {start}{seconds(window.span_us)}"
     if isinstance(window, UntilWindow):
         return f"window until {window.column!r}"
     return "no window"
@@ -126,7 +130,8 @@ def describe_sources(stream: StreamSpec) -> str:
     return ", ".join(said) or ("rows or endings" if stream.punctuated else "nowhere")
 
 
-def _seconds(us: int) -> str:
+def seconds(us: int) -> str:
+    """A duration in words."""
     return f"{us / 1e6:g} s"
 
 

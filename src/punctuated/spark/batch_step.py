@@ -1,4 +1,4 @@
-"""The step of a batch query: one micro-batch, then the end of both streams, and no state."""
+"""The step of a batch query: one micro-batch, then the end of all streams, and no state."""
 
 from collections.abc import Callable
 
@@ -41,7 +41,8 @@ def group_batch_step(query: Query) -> Step:
 
 def _join(query: Query, number: int, packed: pa.Table) -> pa.Table:
     bucket = new_bucket(query, number)
-    blobs = sort_blobs(*(packed[name].to_pylist() for name in ("side", "rejected", "data")))
+    columns = (packed[name].to_pylist() for name in ("side", "rejected", "data"))
+    blobs = sort_blobs(len(query.join.inputs), *columns)
     batches = [read_parcels(schema, ours) for schema, ours in zip(query.join.schemas, blobs.streams, strict=True)]
     whole = BatchResult(rejected=list(read_rejects(blobs.rejected).rows))
     whole = whole.then(bucket.driver.process(*batches)).then(bucket.driver.end())

@@ -16,9 +16,9 @@ from punctuated.bind.origins import FrameOrigin
 from punctuated.errors import PredicateError, StreamError
 from punctuated.join.output.grouping import Grouping, contains_key, grouping_columns
 from punctuated.join.output.views import View
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.plan.explain import explain
+from punctuated.plan.explain_many import explain_many
 from punctuated.plan.optimizer import describe_candidates
 from punctuated.spark.batch_step import batch_step, group_batch_step
 from punctuated.spark.collations import refuse_collations
@@ -130,6 +130,8 @@ class SparkJoin:
     def explain(self) -> str:
         """The plan, and where it runs."""
         join = self.query.join
+        if join.spec.reaches:
+            return f"{explain_many(join.spec)}\nbuckets: {join.n_buckets}"
         where = None if join.where is None else repr(join.where)
         plan = explain(join.spec, None, where, describe_candidates(join.spec, join.ranged, None))
         everywhere = join.spec.everywhere
@@ -212,7 +214,7 @@ class SparkJoin:
     @cached_property
     def _packed(self) -> list[DataFrame]:
         frames, join = [], self.query.join
-        for side, reader, ours in zip(Side, join.inputs, self._inputs, strict=True):
+        for side, (reader, ours) in enumerate(zip(join.inputs, self._inputs, strict=True)):
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
             read = ours.frame.columns if reader.stream.is_output else columns
             everywhere = join.spec.everywhere == side
@@ -247,7 +249,7 @@ class SparkJoin:
     @cached_property
     def _result_fields(self) -> dict[str, StructField]:
         columns, known = self.query.join.columns, dict[str, StructField]()
-        for side, ours in zip(Side, self._inputs, strict=True):
+        for side, ours in enumerate(self._inputs):
             fields = {field.name: field for field in ours.frame.schema}
             shown = zip(columns.shown(side), columns.payload[side], strict=True)
             known |= {name: fields[own] for name, own in shown}

@@ -14,7 +14,6 @@ from punctuated.join.intake.reading import Reader, announce
 from punctuated.join.output.json_rows import render_rows, render_values
 from punctuated.join.output.rejected import rejected_table
 from punctuated.model.batch import StreamBatch
-from punctuated.model.side import Side
 from punctuated.model.times import Fault
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.rejects import write_rejects
@@ -28,7 +27,7 @@ _LARGEST = 64 << 20  # bytes of rows that are packed at a time
 class Pack:
     """The function for `mapInArrow`; `announced` names key and time columns if the rows are endings."""
 
-    side: Side
+    side: int
     reader: Reader
     n_buckets: int
     announced: tuple[tuple[str, ...], str] | None = None
@@ -90,14 +89,14 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 class Blobs(NamedTuple):
     """What was packed, as a step gets it."""
 
-    streams: tuple[list[bytes], list[bytes]]
+    streams: tuple[list[bytes], ...]
     rejected: list[bytes]  # rows that were rejected before
     ended: bool  # whether all streams end behind this
 
 
-def sort_blobs(sides: Iterable[int], rejected: Iterable[bool], data: Iterable[bytes | None]) -> Blobs:
+def sort_blobs(n_streams: int, sides: Iterable[int], rejected: Iterable[bool], data: Iterable[bytes | None]) -> Blobs:
     """Blobs of each stream, those of rejected rows, and the end, which has no data."""
-    streams: tuple[list[bytes], list[bytes]] = ([], [])
+    streams: tuple[list[bytes], ...] = tuple([] for _ in range(n_streams))
     before: list[bytes] = []
     ended = False
     for side, is_rejected, blob in zip(sides, rejected, data, strict=True):

@@ -12,11 +12,10 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from punctuated.bind.warm_up import compile_once
+from punctuated.bind.warm_up import compile_once, kernels_of
 from punctuated.join.exchange.parcels import batch_time, read_parcels
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.model.counters import per_stream
-from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
@@ -34,7 +33,7 @@ class JoinStep(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
-        compile_once(paired=self._query.join.spec.algorithm.structures is not None)
+        compile_once(kernels_of(self._query.join.spec))
         self._log = StateLog(handle)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
@@ -49,11 +48,11 @@ class JoinStep(StatefulProcessor):
         head = self._log.head()
         bucket, hit = self._open(number, head)
         clock.stage("restore")
-        blobs = _sorted(rows)
+        blobs = _sorted(rows, len(join.inputs))
         batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
-        now_us = batch_time([*blobs.streams[LEFT], *blobs.streams[RIGHT]]) if join.tells_time else None
+        now_us = batch_time([blob for ours in blobs.streams for blob in ours]) if join.tells_time else None
         emitter, rejects = Emitter(join, bucket), read_rejects(blobs.rejected)
-        for side in Side:
+        for side in join.spec.sides:
             bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
         yield from emitter.frames(BatchResult(rejected=list(rejects.rows)))
         for part in bucket.driver.process_in_parts(*batches, now_us=now_us):
@@ -82,10 +81,10 @@ class JoinStep(StatefulProcessor):
         """Nothing to close: the cache outlives the step."""
 
 
-def _sorted(rows: Iterator[pd.DataFrame]) -> Blobs:
+def _sorted(rows: Iterator[pd.DataFrame], n_streams: int) -> Blobs:
     frames = list(rows)
     columns = [[value for frame in frames for value in frame[name]] for name in ("side", "rejected", "data")]
-    return sort_blobs(*columns)
+    return sort_blobs(n_streams, *columns)
 
 
 def _metrics(bucket: Bucket) -> dict[str, int]:

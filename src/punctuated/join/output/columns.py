@@ -46,7 +46,7 @@ class ResultColumns:
             ]
         return ResultColumns(pa.schema(fields), payload, keys, len(key_types))
 
-    def shown(self, side: Side) -> list[str]:
+    def shown(self, side: int) -> list[str]:
         """Names in the result of a side's payload columns."""
         names: list[str] = self.schema.names
         start = self.n_key + (len(self.payload[LEFT]) if side == RIGHT else 0)

@@ -49,6 +49,11 @@ class MultiwayColumns:
         payload = tuple(tuple(column for _, at, column in kept if at == side) for side in spec.sides)
         return MultiwayColumns(pa.schema(fields), payload, key)
 
+    def shown(self, side: int) -> list[str]:
+        """Names in the result of a stream's payload columns."""
+        start = len(self.key) + sum(map(len, self.payload[:side]))
+        return list(self.schema.names[start : start + len(self.payload[side])])
+
 
 class MultiwayCollector(Collector):
     """Makes columns of row numbers, one of each stream."""

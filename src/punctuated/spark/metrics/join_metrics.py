@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from punctuated.model.counters import COLUMNS, COUNTERS, STREAMS, Shown, per_stream
+from punctuated.model.counters import COLUMNS, COUNTERS, STREAMS, Shown, columns_of, per_stream
 from punctuated.model.eternity import FOREVER
+from punctuated.model.spec import MOST_STREAMS
 
+_ANY_COLUMN = frozenset(column for n in range(2, MOST_STREAMS + 1) for column in columns_of(n))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -24,7 +26,7 @@ class Counters(dict[str, int]):
     """
 
     def __missing__(self, name: str) -> int:
-        if name in COLUMNS:
+        if name in _ANY_COLUMN:
             return 0
         raise KeyError(name)
 
@@ -38,7 +40,7 @@ class Counters(dict[str, int]):
         return [*super().__dir__(), *COLUMNS]
 
     def __sub__(self, earlier: "Counters") -> "Counters":
-        return Counters({name: self[name] - earlier[name] for name in COLUMNS})
+        return Counters({name: self[name] - earlier[name] for name in self.keys() | earlier.keys()})
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class JoinMetrics:
 
     def __str__(self) -> str:
         whose = f" of {self.join}" if self.join else ""
-        state = " + ".join(f"{self.total[name]:,}" for name in per_stream("state"))
+        state = " + ".join(f"{self.total[name]:,}" for name in per_stream("state", len(self.streams)))
         return (
             f"batch {self.batch_id}{whose}: {self.input_rows:,} rows in {self.batch_ms:,} ms; "
             f"state {state} tuples, {_size(self.bytes)}, {_size(self.bytes_written)} written; "
@@ -82,7 +84,7 @@ class JoinMetrics:
         """What the batch did, or all batches so far if that is not known."""
         done = self.total if self.in_batch is None else self.in_batch
         sign = "+" if shown is Shown.ALWAYS and self.in_batch is not None else ""
-        for name in (name for counter in COUNTERS if counter.shown is shown for name in counter.columns):
+        for name in (name for each in COUNTERS if each.shown is shown for name in each.columns_of(len(self.streams))):
             if done[name] or shown is Shown.ALWAYS:
                 yield f"{sign}{done[name]:,} {name}"
 

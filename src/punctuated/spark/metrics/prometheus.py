@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from punctuated.model.counters import COUNTERS, STREAMS, Counter
+from punctuated.model.counters import COUNTERS, Counter
 from punctuated.model.eternity import FOREVER
 from punctuated.spark.metrics.exporters import Exporter
 from punctuated.spark.metrics.join_metrics import JoinMetrics
@@ -55,10 +55,9 @@ class _Family:
 
 
 def _counted(counter: Counter) -> _Family:
-    labels: list[dict[str, str]] = [{"stream": each} for each in STREAMS] if counter.per_stream else [{}]
-
     def samples(metrics: JoinMetrics) -> Samples:
-        return zip(labels, (metrics.total[name] for name in counter.columns), strict=True)
+        labels: list[dict[str, str]] = [{"stream": each} for each in metrics.streams] if counter.per_stream else [{}]
+        return zip(labels, (metrics.total[name] for name in counter.columns_of(len(metrics.streams))), strict=True)
 
     return _Family(counter.exported, "gauge" if counter.is_gauge else "counter", counter.what, samples)
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from punctuated.model.counters import COLUMNS, STREAMS, per_stream
+from punctuated.model.counters import STREAMS, columns_of, stream_labels
 from punctuated.model.eternity import FOREVER, NEVER
 from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
 
@@ -40,7 +40,9 @@ def metrics_of(
     buckets = _buckets(progress["observedMetrics"][f"{OBSERVED} {join}" if join else OBSERVED])
     if not buckets:
         return None
-    total = Counters({each: _sum(buckets, each) for each in COLUMNS})
+    names = buckets[0].get("streams", STREAMS)
+    labels = stream_labels(len(names))
+    total = Counters({each: _sum(buckets, each) for each in columns_of(len(names))})
     before = Counters() if progress["batchId"] == 0 else earlier.total if earlier is not None else None
     hits = _sum(buckets, "cache_hits")
     return JoinMetrics(
@@ -55,11 +57,11 @@ def metrics_of(
         bytes_written=_sum(buckets, "bytes_written"),
         cache_hits=hits,
         cache_misses=len(buckets) - hits,
-        watermarks=dict(zip(STREAMS, (_watermark(buckets, each) for each in per_stream("watermark")), strict=True)),
+        watermarks={each: _watermark(buckets, f"watermark_{each}") for each in labels},
         stages_ms=_stage_times(progress, buckets),
         total=total,
         in_batch=None if before is None else total - before,
-        streams=dict(zip(STREAMS, buckets[0].get("streams", STREAMS), strict=True)),
+        streams=dict(zip(labels, names, strict=True)),
     )
 
 

@@ -20,7 +20,8 @@ class RejectedRows(Exporter):
     def export(self, metrics: JoinMetrics) -> None:
         """Warn of what has not been told yet."""
         for reason in REJECTIONS:
-            for stream, counter in zip(metrics.streams.values(), per_stream(rejected_as(reason)), strict=True):
+            columns = per_stream(rejected_as(reason), len(metrics.streams))
+            for stream, counter in zip(metrics.streams.values(), columns, strict=True):
                 known = metrics.query_id, metrics.join, counter
                 if metrics.total[counter] and known not in self._told:
                     self._told.add(known)

@@ -1,0 +1,80 @@
+"""How near the members of a result must be: what `within=` and the windows of the streams say, checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from punctuated.errors import AlgorithmError, StreamError, WindowError
+from punctuated.model.algorithm import HW, MULTIWAY, Algorithm, choose_algorithm
+from punctuated.model.reach import Reach, Steps, Within, reach_along, reach_by_windows, reach_within, reversed_reach
+from punctuated.model.spec import MOST_STREAMS, JoinSpec, JoinType, StreamSpec
+from punctuated.model.window import TimeWindow
+
+
+@dataclass(frozen=True)
+class Near:
+    """What `within=` says, and of a path whether it may be gone in both directions; nothing: as the windows say."""
+
+    within: Within | Steps | None = None
+    along: bool = False
+    both_directions: bool = False
+
+    def ways(self, streams: Sequence[StreamSpec]) -> tuple[Reach, ...]:
+        """One way to be near, or two of a path; none where the windows of two streams say it."""
+        names = [stream.name for stream in streams]
+        if self.within is None:
+            return (reach_by_windows(names, [each.window for each in streams]),) if len(streams) > 2 else ()
+        for stream in streams:
+            if stream.window is not None:
+                raise WindowError(
+                    f"stream {stream.name!r} has a window of its own, and within= says how near tuples must be; "
+                    "leave one of them out"
+                )
+        if not self.along:
+            return (reach_within(names, self.within),)
+        forth = reach_along(names, self.within)
+        return (forth, reversed_reach(forth)) if self.both_directions else (forth,)
+
+
+WINDOWS = Near()
+
+
+def as_windows(streams: Sequence[StreamSpec], ways: Sequence[Reach]) -> tuple[StreamSpec, ...]:
+    """Two streams whose own windows say the same: how much later a tuple of the other may be, by any way."""
+    spans = (max(way[side][1 - side] for way in ways) for side in range(2))
+    return tuple(replace(stream, window=TimeWindow(span)) for stream, span in zip(streams, spans, strict=True))
+
+
+def check_number(n_streams: int) -> None:
+    """Raise if so many streams cannot be joined."""
+    if n_streams < 2:
+        raise StreamError(f"a join needs two streams or more; {n_streams or 'none'} was given")
+    if n_streams > MOST_STREAMS:
+        raise StreamError(f"a join takes up to {MOST_STREAMS} streams, not {n_streams}; join some of them first")
+
+
+def choose_multiway(name: str, propagation: str | None) -> Algorithm:
+    """The algorithm of a join of any number of streams; `auto` finds results by the index of values."""
+    return choose_algorithm(HW.name if name == "auto" else name, propagation)
+
+
+def is_multiway(name: str) -> bool:
+    """Whether an algorithm is of the W-join's family, which serves two streams as well."""
+    return name in MULTIWAY
+
+
+def check_multiway(spec: JoinSpec) -> None:
+    """Raise if a join of any number of streams is asked for what only joins of two can do."""
+    if spec.how is not JoinType.INNER:
+        raise AlgorithmError(
+            f"how={spec.how.value!r}: a join of more than two streams, or by {spec.algorithm.name!r}, is an inner one; "
+            "for others join two at a time"
+        )
+    if spec.algorithm.structures is not None:
+        raise AlgorithmError(
+            f"algorithm={spec.algorithm.name!r} has a structure for each of two windows; use 'auto' or one of "
+            f"{', '.join(MULTIWAY)}"
+        )
+    if spec.purge_threshold != 1:
+        raise AlgorithmError("purge_threshold is for joins of two streams; leave it out")
+    if spec.shed is not None:
+        raise AlgorithmError("shed= is for joins of two streams; leave it out, or join two at a time")
