@@ -13,20 +13,22 @@ from punctuated.model.algorithm import GCA, HW, LCA, MW, NLW, RIPPLE, XJOIN, Alg
 from punctuated.testing.multiway_strategies import multiway_cases
 from punctuated.testing.strategies import Case
 
-FEWER = settings(max_examples=settings().max_examples // 2)
+FEWER = settings(max_examples=settings().max_examples // 4)  # the oracle takes its time
 
 
+@FEWER
 @given(multiway_cases())
 def test_equals_the_oracle_batch_by_batch(case: Case) -> None:
     check(case, run(case.spec, case.batches))
 
 
+@FEWER
 @given(multiway_cases(small_memory=True))
 def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> None:
     check(case, run(case.spec, case.batches))
 
 
-@FEWER
+@settings(max_examples=settings().max_examples // 10)
 @pytest.mark.parametrize("algorithm", [HW, NLW, MW, GCA, LCA, RIPPLE, XJOIN], ids=lambda each: each.name)
 @given(data=st.data())
 def test_every_algorithm_equals_the_oracle(algorithm: Algorithm, data: st.DataObject) -> None:
@@ -35,6 +37,7 @@ def test_every_algorithm_equals_the_oracle(algorithm: Algorithm, data: st.DataOb
     check(case, run(case.spec, case.batches), ("stored", *COUNTED) if cleaned_late else ())
 
 
+@FEWER
 @given(multiway_cases())
 def test_survives_in_the_journal(case: Case) -> None:
     journal, entries = Journal(), list[bytes]()

@@ -29,7 +29,7 @@ from punctuated.testing.strategies import Batch, Case
 from punctuated.testing.tables import stream_schema
 from spark.spark_harness import PATTERN, Output, Steps, clear_cache, pack
 
-FEWER = settings(max_examples=settings().max_examples // 4)
+FEWER = settings(max_examples=settings().max_examples // 8)
 
 
 # Packs and steps
