@@ -21,7 +21,10 @@ BIDS = "item_id BIGINT, bidder_id STRING, bid_price DOUBLE, bid_at TIMESTAMP, cl
 AGGREGATES = {"n": pt.count(), "highest": pt.max("bid_price"), "first": pt.first("bidder_id")}
 BUCKETS = 4
 QUERIES = "results", "groups", "written"
-SETTINGS = local_spark.SETTINGS | {"spark.driver.memory": "1g"}
+SETTINGS = local_spark.SETTINGS | {
+    "spark.driver.memory": "1g",
+    "spark.sql.streaming.minBatchesToRetain": "1000",  # the log of batches tells what an undisturbed run would do
+}
 
 
 def auction_streams(auctions: Any, bids: Any) -> tuple[pt.Stream, pt.Stream]:

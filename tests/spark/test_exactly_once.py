@@ -136,7 +136,9 @@ def folder(batches: Batches, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for side, name in ((LEFT, "auctions"), (RIGHT, "bids")):
         write_files(folder / name, [batch[side] for batch in batches])
     happened = run_disturbed(folder, Random(SEED))
-    assert happened["program"] + happened["worker"] == KILLS
+    assert (
+        happened["program"] + happened["worker"] >= KILLS - KILLS // 10
+    )  # it may come to its end before the last ones
     print(f"killed and failed: {dict(happened)}")
     return folder
 

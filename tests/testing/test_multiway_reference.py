@@ -7,7 +7,7 @@ from itertools import pairwise, product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punctuated.model.algorithm import PWJOIN, WJOIN, choose_algorithm
@@ -27,6 +27,7 @@ from punctuated.testing.strategies import Case, HonestCase, cases
 Given = Sequence[Row | Punctuation]
 SHOWN = ("results", "result_ts", "punctuations", "rejected")
 TOTALS = ("watermark", "stored", "forgotten", "purged", "invalidated", "discarded", "dropped")
+FEWER = settings(max_examples=settings().max_examples // 4)  # an oracle takes its time
 ALGORITHMS = PWJOIN, choose_algorithm("pwjoin", "regular"), choose_algorithm("pwjoin", "none"), WJOIN
 
 
@@ -126,6 +127,7 @@ def with_reach(spec: JoinSpec) -> JoinSpec:
     return replace(spec, streams=streams, purge_threshold=1, reaches=(reach_by_windows(names, windows),))
 
 
+@FEWER
 @given(cases(types=[JoinType.INNER], algorithms=ALGORITHMS))
 def test_two_streams_are_joined_as_by_the_oracle_of_two(case: Case) -> None:
     spec = with_reach(case.spec)
@@ -140,6 +142,7 @@ def test_two_streams_are_joined_as_by_the_oracle_of_two(case: Case) -> None:
 # Any streams
 
 
+@FEWER
 @given(multiway_cases(policies=[OnViolation.REJECT], with_ranges=False))
 def test_operators_may_hold_more_but_show_the_same(case: Case) -> None:
     """Without a look at windows for a partner, tuples stay longer: never beyond their own windows and endings.
@@ -155,6 +158,7 @@ def test_operators_may_hold_more_but_show_the_same(case: Case) -> None:
             assert not any(by_value._is_complete(more, kept) for kept in more.stored)
 
 
+@FEWER
 @given(multiway_cases(policies=[OnViolation.REJECT]), st.randoms())
 def test_the_order_of_streams_is_nothing(case: Case, random: Any) -> None:
     n = len(case.spec.streams)
@@ -168,6 +172,7 @@ def test_the_order_of_streams_is_nothing(case: Case, random: Any) -> None:
         assert Counter(order[each.side] for each in found.rejected) == Counter(each.side for each in wanted.rejected)
 
 
+@FEWER
 @given(multiway_cases(algorithms=ALGORITHMS[:2]))
 def test_what_is_punctuated_does_not_come_again_and_is_said_once(case: Case) -> None:
     over: set[Any] = set()
@@ -209,6 +214,7 @@ def cuts() -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(1, 30), max_size=6)
 
 
+@FEWER
 @given(honest_multiway_cases(), cuts())
 def test_honest_results_depend_on_neither_cuts_nor_punctuations(case: HonestCase, at: list[int]) -> None:
     wanted = by_brute_force(case)
@@ -217,6 +223,7 @@ def test_honest_results_depend_on_neither_cuts_nor_punctuations(case: HonestCase
         assert gather(outputs, "results") == wanted
 
 
+@FEWER
 @given(honest_multiway_cases(disorder=False, prompt=True), cuts())
 def test_honest_punctuations_in_order_do_not_depend_on_cuts(case: HonestCase, at: list[int]) -> None:
     """But for values under a range, as of two streams."""
@@ -228,6 +235,7 @@ def test_honest_punctuations_in_order_do_not_depend_on_cuts(case: HonestCase, at
     assert said(run(case, at)) == said(run(case, []))
 
 
+@FEWER
 @given(honest_multiway_cases(disorder=False, prompt=True, with_ranges=False))
 def test_a_cut_after_each_object_holds_least(case: HonestCase) -> None:
     """What is stored at the end of a batch does not depend on how it came there."""

@@ -97,7 +97,7 @@ def multiway_cases(
     told = draw(st.lists(st.sampled_from([True, True, False]), min_size=n, max_size=n))
     batches: list[Batch] = []
     for number in range(n_batches):
-        drawn = [draw(st.lists(objects(number * pace + 4, with_ranges, each), max_size=24 // n)) for each in told]
+        drawn = [draw(st.lists(objects(number * pace + 4, with_ranges, each), max_size=18 // n)) for each in told]
         batches.append(tuple([with_few_keys(each, n_keys) for each in stream] for stream in drawn))
     for side in range(n) if with_ranges and draw(st.booleans()) else ():
         for at, ending in draw(range_endings([number * pace + 2 for number in range(n_batches)])):
@@ -129,7 +129,7 @@ def honest_multiway_cases(
     disorder: bool = True,
     with_ranges: bool = True,
     prompt: bool = False,
-    max_objects: int = 30,
+    max_objects: int = 24,
 ) -> HonestCase:
     """Streams that keep their bounds and promises under every cut; see `strategies.honest_cases`."""
     n, n_keys = draw(st.sampled_from(sizes)), draw(st.integers(1, 3))

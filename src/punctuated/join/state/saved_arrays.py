@@ -17,6 +17,7 @@ from punctuated.join.state.rows import RowStore
 from punctuated.join.state.saved import Content, Ints, Loaded, LoadedLog, Log
 from punctuated.kernels import layout as lay
 from punctuated.kernels.packed import pack, unpack
+from punctuated.kernels.rebuild import mark_needed
 from punctuated.kernels.restore import find_values, restore_nodes, restore_values
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
@@ -24,7 +25,6 @@ from punctuated.model.times import to_microseconds
 _SIDE_KEPT = ("newest", "floor", "watermark", "end_ts", "settled", "accepted", *lay.SIDE_TOTALS)
 _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
 _ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
-_TIMERS = (*_ORDERED, "clusters")
 _TIMER = np.dtype([("order", "i8"), ("time", "i8"), ("value", "i8")])
 
 NodeCodes = Callable[[int, pa.Table], Ints]  # the codes of the values that hold such tuples
@@ -99,8 +99,9 @@ class SavedArrays:
             return np.empty(0, lay.remembered_type(state.width))
         values, endings = arrays.values[: state.n_values], arrays.endings[: state.n_values]
         known = (values["flags"] != 0) | (endings["last_ts"] != lay.NEVER).any(axis=1)
+        known &= mark_needed(arrays) != 0  # others are only waiting to be collected
         for side in self._spec.sides:
-            for name in _TIMERS:
+            for name in ("pending", "clusters"):
                 known[getattr(arrays, name)[side][: int(state.sides[f"n_{name}"][side])]["value"]] = True
         remembered = np.empty(int(np.count_nonzero(known)), lay.remembered_type(state.width))
         for name in ("code", "flags"):
@@ -113,6 +114,7 @@ class SavedArrays:
         """When the windows of values' last tuples end, where tuples have windows of their own."""
         state, arrays = self._state, self._state.arrays
         known = (arrays.endings["last_ts"][: state.n_values] != lay.NEVER).any(axis=1)
+        known &= mark_needed(arrays) != 0
         ends = np.empty(int(np.count_nonzero(known)), [("code", "i8"), ("end", "i8", (state.width,))])
         ends["code"] = arrays.values["code"][: state.n_values][known]
         ends["end"] = arrays.last_ends[: state.n_values][known]
