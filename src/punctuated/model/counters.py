@@ -6,6 +6,7 @@ more than two streams, they go by their places, from 1 on.
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
 
 from punctuated.model.rejection import REJECTIONS
 from punctuated.model.side import Side
@@ -13,6 +14,7 @@ from punctuated.model.side import Side
 STREAMS = tuple(side.name.lower() for side in Side)
 
 
+@cache  # asked for every counter of every batch
 def per_stream(name: str, n_streams: int = len(STREAMS)) -> tuple[str, ...]:
     """The columns of what every stream has for itself.
 

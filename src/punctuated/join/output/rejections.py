@@ -32,6 +32,8 @@ class Rejections:
         return {rejected_as(reason): counts for reason, counts in self._with(pending).items()}
 
     def _with(self, entries: Records) -> dict[str, list[int]]:
+        if not len(entries):
+            return self._counts
         counts = {reason: list(known) for reason, known in self._counts.items()}
         for code, reason in enumerate(REJECTIONS):
             sides = entries["side"][entries["reason"] == code]
