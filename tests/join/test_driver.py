@@ -83,6 +83,18 @@ def test_an_ending_that_is_said_again_for_an_earlier_time_waits_in_its_new_place
     assert [row[1][0] for row in run(spec, batches)[3].unmatched] == [1, 8]
 
 
+def test_clusters_that_are_left_together_end_by_their_last_tuples() -> None:
+    """A leaves 6 and 5 by coming to 0; with the 2 that it has ended before, a lazy purge takes 6 and waits with 5."""
+    a = StreamSpec("A", COLUMNS[LEFT], ("k",), "ts", clustered=True, punctuated=True)
+    b = StreamSpec("B", COLUMNS[RIGHT], ("k",), "ts")
+    ending = Punctuation(0, (Constant(2), WILDCARD, WILDCARD, WILDCARD))
+    left = [*(Row((key, ts, None, False)) for key, ts in [(5, 0), (6, 0), (5, 5), (0, 11)]), ending]
+    right = [Row((key, ts, None, False)) for key, ts in [(5, 1), (6, 1), (6, 2)]]
+    spec, batches = JoinSpec((a, b), purge_threshold=2), [(left, right)]
+    assert run(spec, batches)[0].stored == (4, 1)
+    check_equals_oracle(run, spec, batches)
+
+
 @given(honest_cases(), CUTS, CUTS)
 def test_honest_streams_give_the_same_however_they_are_cut(case: HonestCase, one: list[int], two: list[int]) -> None:
     a, b = run(case.spec, case.cut(one)), run(case.spec, case.cut(two))

@@ -74,9 +74,10 @@ def end_before(state: AnyState, side: int, at: int) -> None:
     own = NONE
     while ours.n_clusters and heap[0].time < boundary.time:
         ours.n_clusters = pop_timer(heap, ours.n_clusters)
-        index = heap[ours.n_clusters].value
+        timer = heap[ours.n_clusters]
+        index, known = timer.value, timer.time
         value, last = state.values[index], state.endings[index].last_ts[side]
-        if last >= boundary.time:
+        if last > known:  # it has had tuples since: its turn comes by its last one
             watch_value(state, side, index)
         elif boundary.is_here and boundary.code == value.code:
             own = index
