@@ -35,7 +35,7 @@ def end_stream(state: AnyState, side: int, ts: int) -> None:
         state.values[index].flags &= ~(OPEN << side)
         for other in range(n_streams(state)):
             if other != side and awaits_output(state, other, index):
-                propagate(state, other, index)
+                propagate(state, side, index)
     advance(state, side)
     for i in range(ours.n_pending):
         if heap[i].value >= 0:

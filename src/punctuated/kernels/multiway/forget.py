@@ -149,7 +149,7 @@ def purge_partners(state: MultiState, side: int, index: int) -> None:
     """What was over before goes by its windows, what this ending makes needless by the ending."""
     if state.common[0].forgets_by_punctuation:
         over, streams = over_by_name(state, index), over_streams(state)
-        settle_value(state, index, over & ~(1 << side) | streams, True)
+        settle_value(state, index, (over | streams) & ~(1 << side), True)
         settle_value(state, index, over | streams, False)
 
 

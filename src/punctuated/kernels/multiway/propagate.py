@@ -58,7 +58,8 @@ def propagate_early(state: MultiState, side: int, index: int, just_ended: bool) 
         if other == side:
             continue
         end = last + state.far[side, other]
-        is_beyond, is_over = state.sides[other].watermark > end, has_ended(state, other, index)
+        progress = max(state.sides[other].watermark, state.sides[other].floor)  # which may have grown just now
+        is_beyond, is_over = progress > end, has_ended(state, other, index)
         if not is_beyond and not is_over:
             if state.far[side, other] != UNBOUNDED:
                 set_deadline(state, other, end, side, index)
