@@ -61,6 +61,7 @@ PUBLIC = [
     "mean",
     "metrics",
     "min",
+    "path",
     "register_source",
     "right",
     "rows",

@@ -57,9 +57,9 @@ def choose_multiway(name: str, propagation: str | None) -> Algorithm:
     return choose_algorithm(HW.name if name == "auto" else name, propagation)
 
 
-def is_multiway(name: str) -> bool:
+def is_multiway(name: object) -> bool:
     """Whether an algorithm is of the W-join's family, which serves two streams as well."""
-    return name in MULTIWAY
+    return isinstance(name, str) and name in MULTIWAY
 
 
 def check_multiway(spec: JoinSpec) -> None:

@@ -160,16 +160,20 @@ class MultiwayReference(StreamsReference):
             self.out.punctuations.append(OutputPunctuation(key, ts, reason))
 
     def _early(self, key: Key, ended_by: Stream | None) -> tuple[int, str] | None:
-        """One stream has ended the value by name, and no partner of its last tuple can come any more."""
+        """A stream has ended the value by name, and no partner of its last tuple can come; the first such proof counts.
+
+        So nothing depends on the order in which the streams are given.
+        """
         if self.spec.algorithm.propagation is not Propagation.EARLY:
             return None
+        proved = []
         for ours in self.streams:
             ending = self.values[key].endings.get(ours.side)
             if ending is not None and ending.in_effect:
                 gone = self._gone_since(ours, key, just_ended=ours is ended_by)
                 if gone is not None:
-                    return int(max(ending.ts, gone)), "early"
-        return None
+                    proved.append(int(max(ending.ts, gone)))
+        return (min(proved), "early") if proved else None
 
     def _gone_since(self, ours: Stream, key: Key, just_ended: bool) -> float | None:
         """Since when no tuple of `ours` with this value can be met; minus infinity if there never was one."""

@@ -9,7 +9,7 @@ from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import deadline_due, propagate
 from punctuated.kernels.forget import awaits_output, ended_ts, has_ended
 from punctuated.kernels.heap import due_at, pop_timer, push_timer
-from punctuated.kernels.layout import BOTH, BY_WINDOW, EARLY, FOREVER, NEVER, OUT, UNBOUNDED
+from punctuated.kernels.layout import BOTH, BY_WINDOW, EARLY, FOREVER, NEVER, NONE, OUT, UNBOUNDED
 from punctuated.kernels.multiway.layout import MultiState
 from punctuated.kernels.output import punctuate_output
 from punctuated.kernels.packed import pack, unpack
@@ -44,15 +44,15 @@ def due_by_watched(state: MultiState, side: int, time: int) -> int:
 
 
 @part
-def propagate_early(state: MultiState, side: int, index: int, just_ended: bool) -> None:
-    """Say that a value is over which `side` has ended, if no partner of its last tuple can come; else wait.
+def early_ts(state: MultiState, side: int, index: int, just_ended: bool, waits: bool) -> int:
+    """Since when no partner of the last tuple can come of a value that `side` has ended; FOREVER if one can.
 
-    A value may have several deadlines: where a stream ends it that a deadline waits for, another is set.
+    Then it waits for a stream that can bring one. A value may have several deadlines: where a stream ends it that a
+    deadline waits for, another is set.
     """
     ts, last = ended_ts(state, side, index), state.endings[index].last_ts[side]
     if last == NEVER:
-        punctuate_output(state, index, ts, EARLY)
-        return
+        return ts
     proved, long_ago = NEVER, just_ended
     for other in range(state.sides.size):
         if other == side:
@@ -61,13 +61,27 @@ def propagate_early(state: MultiState, side: int, index: int, just_ended: bool) 
         progress = max(state.sides[other].watermark, state.sides[other].floor)  # which may have grown just now
         is_beyond, is_over = progress > end, has_ended(state, other, index)
         if not is_beyond and not is_over:
-            if state.far[side, other] != UNBOUNDED:
+            if waits and state.far[side, other] != UNBOUNDED:
                 set_deadline(state, other, end, side, index)
-            return
+            return FOREVER
         by_other = ended_ts(state, other, index) if is_over else FOREVER
         proved = max(proved, min(by_other, end + 1) if is_beyond else by_other)
         long_ago = long_ago and is_beyond and state.sides[side].watermark > end + 1
-    punctuate_output(state, index, ts if long_ago else max(ts, proved), EARLY)
+    return int(ts if long_ago else max(ts, proved))
+
+
+@part
+def propagate_early(state: MultiState, index: int, ended_by: int, met: int) -> None:
+    """Say that a value is over if any stream that has ended it proves that; the first proof counts.
+
+    `ended_by` has just ended it, or a deadline of `met` has passed; the other one is NONE.
+    """
+    first = FOREVER
+    for side in range(state.sides.size):
+        if state.sides[side].alone == BY_WINDOW and awaits_output(state, side, index):
+            first = min(first, early_ts(state, side, index, side == ended_by, met in (side, NONE)))
+    if first != FOREVER:
+        punctuate_output(state, index, first, EARLY)
 
 
 @propagate.of(MultiState)
@@ -79,10 +93,8 @@ def propagate_of_many(state: MultiState, side: int, index: int) -> None:
     latest = regular_ts(state, index)
     if latest != FOREVER:
         punctuate_output(state, index, latest, BOTH)
-        return
-    for each in range(state.sides.size):
-        if state.sides[each].alone == BY_WINDOW and awaits_output(state, each, index):
-            propagate_early(state, each, index, each == side)
+    else:
+        propagate_early(state, index, side, NONE)
 
 
 @part
@@ -94,4 +106,4 @@ def meet_deadlines(state: MultiState, watched: int) -> None:
         timer = heap[ours.n_deadlines]
         index, side = timer.value, unpack(timer.order)[1]
         if awaits_output(state, side, index):
-            propagate_early(state, side, index, False)
+            propagate_early(state, index, NONE, side)
