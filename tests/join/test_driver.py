@@ -88,8 +88,8 @@ def test_clusters_that_are_left_together_end_by_their_last_tuples() -> None:
     a = StreamSpec("A", COLUMNS[LEFT], ("k",), "ts", clustered=True, punctuated=True)
     b = StreamSpec("B", COLUMNS[RIGHT], ("k",), "ts")
     ending = Punctuation(0, (Constant(2), WILDCARD, WILDCARD, WILDCARD))
-    left = [*(Row((key, ts, None, False)) for key, ts in [(5, 0), (6, 0), (5, 5), (0, 11)]), ending]
-    right = [Row((key, ts, None, False)) for key, ts in [(5, 1), (6, 1), (6, 2)]]
+    left: list[Object] = [*(Row((key, ts, None, False)) for key, ts in [(5, 0), (6, 0), (5, 5), (0, 11)]), ending]
+    right: list[Object] = [Row((key, ts, None, False)) for key, ts in [(5, 1), (6, 1), (6, 2)]]
     spec, batches = JoinSpec((a, b), purge_threshold=2), [(left, right)]
     assert run(spec, batches)[0].stored == (4, 1)
     check_equals_oracle(run, spec, batches)
