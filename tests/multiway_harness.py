@@ -11,9 +11,10 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.setup import DriverSetup
 from punctuated.model.pattern_text import parse_punctuation
+from punctuated.model.predicate import Expression
 from punctuated.model.spec import JoinSpec
 from punctuated.testing.checks import DOMAIN, extent
-from punctuated.testing.multiway_reference import MultiwayReference
+from punctuated.testing.multiway_reference import MultiwayReference, Where
 from punctuated.testing.reference_state import BatchOutput
 from punctuated.testing.strategies import Batch, Case
 from punctuated.testing.tables import as_batch, stream_schema
@@ -22,9 +23,10 @@ COUNTED = ("purged", "invalidated", "discarded", "dropped")
 Seen = dict[str, Any]
 
 
-def new_driver(spec: JoinSpec, hash_bits: int = 64) -> JoinDriver:
+def new_driver(spec: JoinSpec, hash_bits: int = 64, where: Expression | None = None) -> JoinDriver:
     schemas = tuple(stream_schema(stream) for stream in spec.streams)
-    return JoinDriver(DriverSetup(spec, schemas, (pa.int64(),), timed=True, hash_bits=hash_bits))
+    types = (pa.int64(),) * len(spec.left.key)
+    return JoinDriver(DriverSetup(spec, schemas, types, where, timed=True, hash_bits=hash_bits))
 
 
 def run(
@@ -71,9 +73,9 @@ def observe(driver: JoinDriver, batch: BatchResult) -> Seen:
     return seen | {"punctuations": said} | {name: int(driver.state.common[name][0]) for name in COUNTED}
 
 
-def expected(spec: JoinSpec, batches: Sequence[Batch]) -> list[Seen]:
+def expected(spec: JoinSpec, batches: Sequence[Batch], where: Where | None = None) -> list[Seen]:
     """What the oracle says that looks for partners by value, as operators do."""
-    oracle = MultiwayReference(spec, by_value=True)
+    oracle = MultiwayReference(spec, where, by_value=True)
     return [_as_seen(spec, oracle.process(*batch)) for batch in batches] + [_as_seen(spec, oracle.end())]
 
 
@@ -91,8 +93,8 @@ def _as_seen(spec: JoinSpec, output: BatchOutput) -> Seen:
     } | {name: getattr(output, name) for name in COUNTED}
 
 
-def check(case: Case, found: Sequence[Seen], but: Sequence[str] = ()) -> None:
-    for number, (mine, theirs) in enumerate(zip(found, expected(case.spec, case.batches), strict=True)):
+def check(case: Case, found: Sequence[Seen], but: Sequence[str] = (), where: Where | None = None) -> None:
+    for number, (mine, theirs) in enumerate(zip(found, expected(case.spec, case.batches, where), strict=True)):
         for name in theirs:
             if name not in but:
                 assert mine[name] == theirs[name], f"batch {number}, {name}: got {mine[name]}, wanted {theirs[name]}"

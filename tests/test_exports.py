@@ -49,6 +49,7 @@ PUBLIC = [
     "band",
     "between",
     "clustered",
+    "column",
     "configure",
     "cost",
     "count",

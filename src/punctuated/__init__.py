@@ -39,7 +39,7 @@ from punctuated.errors import (
     WindowError,
 )
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
-from punctuated.model.predicate import band, left, right
+from punctuated.model.predicate import band, column, left, right
 from punctuated.model.shed import shed
 from punctuated.model.window import between, rows, until
 from punctuated.plan import cost
@@ -78,6 +78,7 @@ __all__ = [
     "band",
     "between",
     "clustered",
+    "column",
     "configure",
     "cost",
     "count",

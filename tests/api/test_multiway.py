@@ -67,8 +67,9 @@ def test_the_plan_is_told() -> None:
     plan = pt.path(A, B, C, within="5 seconds", both_directions=True, algorithm="mw").explain()
     assert "inner join of A, B and C on k = k = k" in plan
     assert "algorithm: mw, partners by a scan of the tuples in time" in plan
+    assert "order: for each tuple, streams with the fewest candidates first" in plan
     assert "along A then B then C, or back" in plan
-    assert "waits for B up to 5 s later, C up to 10 s later; seeks B, then C; state: bounded" in plan
+    assert "waits for B up to 5 s later, C up to 10 s later; state: bounded" in plan
 
 
 def test_values_that_end_leave_nothing() -> None:

@@ -10,6 +10,8 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.state import arrays
 from punctuated.join.state.journal import Journal, restore
 from punctuated.model.algorithm import GCA, HW, LCA, MW, NLW, RIPPLE, XJOIN, Algorithm
+from punctuated.model.predicate import Column
+from punctuated.model.tuples import Row
 from punctuated.testing.multiway_strategies import multiway_cases
 from punctuated.testing.strategies import Case
 
@@ -77,3 +79,16 @@ def test_a_rebuild_after_every_batch_changes_nothing(case: Case) -> None:
         return driver
 
     check(case, run(case.spec, case.batches, between=rebuilt))
+
+
+@FEWER
+@given(multiway_cases())
+def test_an_extra_predicate_decides_which_results_count(case: Case) -> None:
+    """Of the first stream and the last one; a null is no match."""
+    first, last = Column(0, "v"), Column(len(case.spec.streams) - 1, "v")
+
+    def agree(*rows: Row) -> bool:
+        ours, theirs = rows[0].values[2], rows[-1].values[2]
+        return ours is not None and theirs is not None and ours <= theirs
+
+    check(case, run(case.spec, case.batches, new_driver(case.spec, where=first <= last)), where=agree)

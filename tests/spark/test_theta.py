@@ -81,7 +81,7 @@ def test_a_band_join_equals_the_oracle(spark: SparkSession, tmp_path: Path, how:
 def stored_once(stored: tuple[int, ...], spec: JoinSpec, n_buckets: int) -> tuple[int, ...]:
     """Tuples of the side that goes everywhere are stored in every bucket."""
     left, right = stored
-    return (left // n_buckets, right) if spec.everywhere == Side.LEFT else (left, right // n_buckets)
+    return (left // n_buckets, right) if spec.everywhere == (Side.LEFT,) else (left, right // n_buckets)
 
 
 def test_a_full_join_without_a_key_needs_one_bucket(spark: SparkSession, tmp_path: Path) -> None:

@@ -103,9 +103,9 @@ class Join:
     def explain(self) -> str:
         """The plan, and what to expect of it."""
         bound = self.bound
-        if bound.spec.reaches:
-            return explain_many(bound.spec)
         where = None if bound.where is None else repr(bound.where)
+        if bound.spec.reaches:
+            return explain_many(bound.spec, where)
         statistics = table_statistics(bound.spec, self.batches, bound.key_types)
         return explain(bound.spec, statistics, where, describe_candidates(bound.spec, bound.ranged, statistics))
 

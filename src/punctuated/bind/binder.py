@@ -19,7 +19,7 @@ from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.join.tactics.served_predicate import check_structures
 from punctuated.model.algorithm import choose_algorithm, pair
 from punctuated.model.given import LARGEST, column_names, whole_number
-from punctuated.model.predicate import Expression
+from punctuated.model.predicate import Column, Expression
 from punctuated.model.reach import reach_by_windows
 from punctuated.model.shed import Shed
 from punctuated.model.side import Side
@@ -52,7 +52,8 @@ def bind_join(streams: Sequence[DeclaredStream], near: Near = WINDOWS, **options
     _check_time_zones(named)
     spec = _spec(tuple(each.spec for each in named), near, options)
     inputs = tuple(each.reader(types) for each in named)
-    bound = _bind_many(spec, inputs, options) if spec.reaches else _bind_two(spec, inputs, named, options)
+    bind = _bind_many if spec.reaches else _bind_two
+    bound = bind(spec, inputs, named, options)
     _ = bound.results  # raises if they would have two columns of one name, or lack one that is selected
     return bound
 
@@ -60,8 +61,7 @@ def bind_join(streams: Sequence[DeclaredStream], near: Near = WINDOWS, **options
 def _bind_two(
     spec: JoinSpec, inputs: tuple[Reader, ...], streams: Sequence[DeclaredStream], options: JoinOptions
 ) -> BoundJoin:
-    where = options.get("where")
-    _check_predicate(where, spec, streams)
+    where = _predicate(options.get("where"), spec, streams)
     ranged, _ = split_predicate(where, [reader.cast_schema for reader in inputs])
     if options.get("algorithm", "auto") == "auto" and not spec.left.key:
         spec = replace(spec, algorithm=pair("NN" if ranged is None else "TT"), adaptive=ranged is not None)
@@ -71,16 +71,15 @@ def _bind_two(
     return BoundJoin(spec, inputs, where, chooser=chooser)
 
 
-def _bind_many(spec: JoinSpec, inputs: tuple[Reader, ...], options: JoinOptions) -> BoundJoin:
+def _bind_many(
+    spec: JoinSpec, inputs: tuple[Reader, ...], streams: Sequence[DeclaredStream], options: JoinOptions
+) -> BoundJoin:
     check_multiway(spec)
-    if options.get("where") is not None:
-        raise PredicateError("where= is for joins of two streams; filter the results, or join two at a time")
-    if not spec.left.key:
-        raise StreamError("a join of more than two streams needs a key: give each pt.stream key=")
+    where = _predicate(options.get("where"), spec, streams)
     for side in spec.sides:
         if is_unbounded_among(spec, side):
             _warn(spec.streams[side].name, "the others")
-    return BoundJoin(spec, inputs)
+    return BoundJoin(spec, inputs, where)
 
 
 def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> JoinSpec:
@@ -93,7 +92,9 @@ def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> 
     return JoinSpec(
         streams if by_walk or not ways else as_windows(streams, ways),
         how=parse_join_type(options.get("how", "inner")),
-        algorithm=choose_multiway(name, propagation) if by_walk else choose_algorithm(name, propagation),
+        algorithm=choose_multiway(name, propagation, keyed=bool(streams[0].key))
+        if by_walk
+        else choose_algorithm(name, propagation),
         purge_threshold=_count(options.get("purge_threshold", 1), "purge_threshold"),
         max_punctuations=_count(options.get("max_punctuations", DEFAULT_MAX_PUNCTUATIONS), "max_punctuations"),
         bucket_bytes=None if memory is None else parse_size(memory, "bucket_memory"),
@@ -167,23 +168,38 @@ def _selected(select: Sequence[str]) -> tuple[str, ...]:
     return column_names(select, "select", ColumnError)
 
 
-def _check_predicate(where: Expression | None, spec: JoinSpec, streams: Sequence[DeclaredStream]) -> None:
+def _predicate(where: Expression | None, spec: JoinSpec, streams: Sequence[DeclaredStream]) -> Expression | None:
+    """The extra predicate, its columns found in their streams."""
     if where is None:
         if not spec.left.key:
+            names = " nor ".join(stream.name for stream in spec.streams)
             raise StreamError(
-                f"neither {spec.left.name} nor {spec.right.name} has a key, and there is no predicate: give pt.stream "
-                "key=, or pt.join where="
+                f"neither {names} has a key, and there is no predicate: give pt.stream key=, or pt.join where="
             )
-        return
+        return None
     if not isinstance(where, Expression):
         raise PredicateError(f"where={where!r} is not a predicate; build one from pt.left(…) and pt.right(…)")
-    for column in where.columns():
-        ours = spec.streams[column.side]
-        if column.name not in ours.columns:
-            raise PredicateError(f"{ours.name} has no column {column.name!r}; it has: {', '.join(ours.columns)}")
+    where = where.with_columns(lambda column: _found(column, spec.streams))
     # With a row, if only of nulls: without any, Arrow does not even look at some types.
-    left, right = (_null_row(stream.schema) for stream in streams)
-    WherePredicate(where).check(left, right)
+    WherePredicate(where).check(*(_null_row(stream.schema) for stream in streams))
+    return where
+
+
+def _found(column: Column, streams: Sequence[StreamSpec]) -> Column:
+    names = [stream.name for stream in streams]
+    if column.stream:
+        if column.stream not in names:
+            raise PredicateError(f"where= speaks of a stream {column.stream!r}; there are: {', '.join(names)}")
+        column = replace(column, side=names.index(column.stream))
+    elif len(streams) > 2:
+        raise PredicateError(
+            f"where= has {column}, but of {len(streams)} streams none is the left or the right one: write "
+            f"pt.column({names[0]!r}, {column.name!r}), or another stream's"
+        )
+    ours = streams[column.side]
+    if column.name not in ours.columns:
+        raise PredicateError(f"{ours.name} has no column {column.name!r}; it has: {', '.join(ours.columns)}")
+    return column
 
 
 def _null_row(schema: pa.Schema) -> pa.Table:

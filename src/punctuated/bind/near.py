@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from punctuated.errors import AlgorithmError, StreamError, WindowError
-from punctuated.model.algorithm import HW, MULTIWAY, Algorithm, choose_algorithm
+from punctuated.model.algorithm import HW, MULTIWAY, MW, Algorithm, choose_algorithm
 from punctuated.model.reach import Reach, Steps, Within, reach_along, reach_by_windows, reach_within, reversed_reach
 from punctuated.model.spec import MOST_STREAMS, JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import TimeWindow
@@ -52,9 +52,10 @@ def check_number(n_streams: int) -> None:
         raise StreamError(f"a join takes up to {MOST_STREAMS} streams, not {n_streams}; join some of them first")
 
 
-def choose_multiway(name: str, propagation: str | None) -> Algorithm:
-    """The algorithm of a join of any number of streams; `auto` finds results by the index of values."""
-    return choose_algorithm(HW.name if name == "auto" else name, propagation)
+def choose_multiway(name: str, propagation: str | None, *, keyed: bool) -> Algorithm:
+    """The algorithm of a join of any number of streams; `auto` goes by values, or without a key by time."""
+    best = HW if keyed else MW
+    return choose_algorithm(best.name if name == "auto" else name, propagation)
 
 
 def is_multiway(name: object) -> bool:

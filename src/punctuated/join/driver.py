@@ -179,11 +179,11 @@ class JoinDriver:
     def _leave_uncounted(self, intakes: Sequence[Intake]) -> None:
         """What comes to all buckets is counted where one speaks for all.
 
-        That is tuples of a side that goes everywhere, and punctuations that name no values.
+        That is tuples of sides that go everywhere, and punctuations that name no values.
         """
-        repeated, sides = self.setup.repeated, self.state.sides
-        if repeated is not None:
-            sides["tuples"][repeated] -= len(intakes[repeated].rows)
+        sides = self.state.sides
+        for side in self.setup.repeated:
+            sides["tuples"][side] -= len(intakes[side].rows)
         for side in self.spec.sides:
             in_all = intakes[side].objects.punctuation_kind > lay.ANNOUNCE_VALUE
             sides["punctuations"][side] -= in_all.sum()

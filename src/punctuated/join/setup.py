@@ -9,7 +9,6 @@ from punctuated.join.shedding.control import Allocate
 from punctuated.join.tactics.window_statistics import Chooser
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.predicate import Expression
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 
 ONLY_BUCKET = BucketPlace()
@@ -22,7 +21,7 @@ class DriverSetup:
     spec: JoinSpec
     schemas: tuple[pa.Schema, ...]  # of the tuples, keys already of `key_types`
     key_types: tuple[pa.DataType, ...]
-    where: Expression | None = None  # an extra predicate on pairs
+    where: Expression | None = None  # an extra predicate on results
     chooser: Chooser | None = None  # may change the structures of windows after a batch
     allocate: Allocate | None = None  # divides CPU and memory, where the join sheds
     timed: bool = False  # whether the time of each result is wanted
@@ -33,6 +32,6 @@ class DriverSetup:
     definition: Mapping[str, str] = field(default_factory=dict)  # what a saved state depends on beside `spec`
 
     @property
-    def repeated(self) -> Side | None:
-        """A side whose tuples another bucket has too, and tells of."""
-        return None if self.place.speaks_for_all else self.spec.everywhere
+    def repeated(self) -> tuple[int, ...]:
+        """The sides whose tuples another bucket has too, and tells of."""
+        return () if self.place.speaks_for_all else self.spec.everywhere

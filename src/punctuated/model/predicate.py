@@ -1,7 +1,7 @@
-"""Extra predicates over both rows of a pair: expressions built from columns, literals and operators."""
+"""Extra predicates over the rows of a result: expressions built from columns, literals and operators."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,9 +10,11 @@ from punctuated.model.given import column_names, text
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.window import parse_duration
 
+NOWHERE = -1  # the side of a stream whose place is not known yet
+
 
 class Expression:
-    """Something that has a value for each pair of rows. Python's operators make larger expressions of it.
+    """Something that has a value for each result. Python's operators make larger expressions of it.
 
     >>> left("bid") >= right("ask") + 1
     (left.bid >= (right.ask + 1))
@@ -106,19 +108,27 @@ class Expression:
         """The columns that the expression reads."""
         yield from ()
 
+    def with_columns(self, change: "Callable[[Column], Column]") -> "Expression":
+        """The same expression over other columns."""
+        return self
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column(Expression):
-    """A column of one side."""
+    """A column of one stream, which goes by its side, or by its name until the binder knows its place."""
 
-    side: Side
+    side: int
     name: str
+    stream: str = ""
 
     def __repr__(self) -> str:
-        return f"{self.side.name.lower()}.{self.name}"
+        return f"{self.stream or Side(self.side).name.lower()}.{self.name}"
 
     def columns(self) -> "Iterator[Column]":
         yield self
+
+    def with_columns(self, change: "Callable[[Column], Column]") -> Expression:
+        return change(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,6 +156,9 @@ class Operation(Expression):
         yield from self.first.columns()
         yield from self.second.columns()
 
+    def with_columns(self, change: "Callable[[Column], Column]") -> Expression:
+        return replace(self, first=self.first.with_columns(change), second=self.second.with_columns(change))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Negation(Expression):
@@ -159,6 +172,9 @@ class Negation(Expression):
     def columns(self) -> "Iterator[Column]":
         yield from self.inner.columns()
 
+    def with_columns(self, change: "Callable[[Column], Column]") -> Expression:
+        return replace(self, inner=self.inner.with_columns(change))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NullTest(Expression):
@@ -171,6 +187,9 @@ class NullTest(Expression):
 
     def columns(self) -> "Iterator[Column]":
         yield from self.inner.columns()
+
+    def with_columns(self, change: "Callable[[Column], Column]") -> Expression:
+        return replace(self, inner=self.inner.with_columns(change))
 
 
 def band(column: str | tuple[str, str], low: Any, high: Any) -> Expression:
@@ -216,3 +235,15 @@ def left(name: str) -> Column:
 def right(name: str) -> Column:
     """A column of the right stream, for `where=`."""
     return Column(RIGHT, text(name, "right", PredicateError))
+
+
+def column(stream: str, name: str) -> Column:
+    """A column of the stream of this name, for `where=`.
+
+    >>> column("gate", "speed") < column("bridge", "speed")
+    (gate.speed < bridge.speed)
+    """
+    stream = text(stream, "column", PredicateError)
+    if not stream:
+        raise PredicateError("column('', …): give the name of a stream, as in pt.stream(…, name=…)")
+    return Column(NOWHERE, text(name, "column", PredicateError), stream)

@@ -149,14 +149,13 @@ class JoinSpec:
         return self.streams[Side.RIGHT]
 
     @property
-    def everywhere(self) -> Side | None:
-        """The side whose tuples go to every bucket, where there is no key to spread both sides by.
+    def everywhere(self) -> tuple[int, ...]:
+        """The sides whose tuples go to every bucket, where there is no key to spread all by.
 
-        The other one is spread, and with it whatever comes out unmatched.
+        The remaining one is spread, and with it whatever comes out unmatched.
         """
-        if self.left.key:
-            return None
-        return Side.LEFT if self.how is JoinType.RIGHT else Side.RIGHT
+        spread = Side.RIGHT if self.how is JoinType.RIGHT else Side.LEFT
+        return () if self.left.key else tuple(side for side in self.sides if side != spread)
 
     @property
     def own_windows(self) -> bool:

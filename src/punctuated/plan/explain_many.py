@@ -16,16 +16,19 @@ _LOOKED = {
 }
 
 
-def explain_many(spec: JoinSpec) -> str:
+def explain_many(spec: JoinSpec, where: str | None = None) -> str:
     """The plan as text."""
     names = [stream.name for stream in spec.streams]
     keys = ", ".join(" = ".join(columns) for columns in zip(*(stream.key for stream in spec.streams), strict=True))
-    lines = [f"inner join of {', '.join(names[:-1])} and {names[-1]} on {keys}"]
+    lines = [f"inner join of {', '.join(names[:-1])} and {names[-1]}{f' on {keys}' if keys else ''}"]
+    if where is not None:
+        lines.append(f"  where {where}")
     walk = spec.algorithm.walk or HW.walk or Walk("value")
     cleaned = f", cleaned up every {walk.cleans_every:,} tuples" if walk.cleans_every else ""
     lines.append(
         f"  algorithm: {spec.algorithm.name}, partners by {_FOUND[walk.finds]}{_LOOKED[walk.periods]}{cleaned}"
     )
+    lines.append("  order: for each tuple, streams with the fewest candidates first")
     if len(spec.reaches) > 1:
         lines.append(f"  along {' then '.join(names)}, or back")
     for side in spec.sides:
@@ -38,10 +41,9 @@ def _describe(spec: JoinSpec, side: int) -> list[str]:
     stream, far = spec.streams[side], farthest(spec.reaches)[side]
     others = [f"{other.name} {_bound(far[j])}" for j, other in enumerate(spec.streams) if j != side]
     state = "unbounded until others end" if is_unbounded_among(spec, side) else "bounded"
-    sought = ", then ".join(other.name for other in spec.streams if other is not stream)
     return [
         f"  {stream.name}: {lateness(stream)}, punctuations from {describe_sources(stream)}",
-        f"    waits for {', '.join(others)}; seeks {sought}; state: {state}",
+        f"    waits for {', '.join(others)}; state: {state}",
     ]
 
 

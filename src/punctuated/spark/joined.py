@@ -130,12 +130,13 @@ class SparkJoin:
     def explain(self) -> str:
         """The plan, and where it runs."""
         join = self.query.join
-        if join.spec.reaches:
-            return f"{explain_many(join.spec)}\nbuckets: {join.n_buckets}"
         where = None if join.where is None else repr(join.where)
-        plan = explain(join.spec, None, where, describe_candidates(join.spec, join.ranged, None))
-        everywhere = join.spec.everywhere
-        copied = "" if everywhere is None else f", every tuple of {join.spec.streams[everywhere].name} in each"
+        if join.spec.reaches:
+            plan = explain_many(join.spec, where)
+        else:
+            plan = explain(join.spec, None, where, describe_candidates(join.spec, join.ranged, None))
+        names = [join.spec.streams[side].name for side in join.spec.everywhere]
+        copied = f", every tuple of {' and '.join(names)} in each" if names else ""
         return f"{plan}\nbuckets: {join.n_buckets}{copied}"
 
     def group_by(self, *columns: str | Sequence[str]) -> SparkGrouping:
@@ -217,7 +218,7 @@ class SparkJoin:
         for side, (reader, ours) in enumerate(zip(join.inputs, self._inputs, strict=True)):
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
             read = ours.frame.columns if reader.stream.is_output else columns
-            everywhere = join.spec.everywhere == side
+            everywhere = side in join.spec.everywhere
             pack = Pack(side, reader, join.n_buckets, everywhere=everywhere, stamped=bool(self._stamp))
             frames.append(map_in_arrow(ours.frame, read, pack, PACKED_DDL, *self._stamp))
             for frame, key, time in ours.endings:

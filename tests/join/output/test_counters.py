@@ -40,7 +40,7 @@ def shedding_spec() -> JoinSpec:
 def ran(spec: JoinSpec, n_buckets: int) -> list[JoinDriver]:
     assert spec.shed is not None
     parts = [
-        spread(spec.streams[side], StreamBatch(TABLES[side]), [], n_buckets, everywhere=side == spec.everywhere)
+        spread(spec.streams[side], StreamBatch(TABLES[side]), [], n_buckets, everywhere=side in spec.everywhere)
         for side in Side
     ]
     drivers = []

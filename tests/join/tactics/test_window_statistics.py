@@ -102,7 +102,7 @@ def test_a_bucket_sees_the_tuples_that_another_one_counts() -> None:
         StreamSpec(name=name, columns=("k", "ts"), key=(), time="ts", window=CountWindow(100)) for name in "AB"
     )
     spec = JoinSpec((left, right), algorithm=pair("NN"))
-    assert spec.everywhere is RIGHT
+    assert spec.everywhere == (RIGHT,)
     driver = JoinDriver(DriverSetup(spec, (SCHEMA, SCHEMA), (), chooser=note, place=BucketPlace(1, 2)))
     for second in range(3):
         driver.process(*second_of(second, (1000, 500)))

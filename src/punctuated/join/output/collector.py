@@ -82,7 +82,7 @@ class Collector(ABC):
         named = zip(self._rows, self._spec.streams, intakes, strict=True)
         self._times = [RowTimes(rows, stream.time, intake.objects.ts) for rows, stream, intake in named]
         for side, intake in enumerate(intakes):
-            for rows, reason in intake.rejected if side != self._setup.repeated else ():
+            for rows, reason in intake.rejected if side not in self._setup.repeated else ():
                 self._add_rejected(side, rows, reason)
                 self.rejections.add(side, reason, len(rows))
                 state.common["rejected"] += len(rows)
@@ -132,7 +132,7 @@ class Collector(ABC):
         """What the loop has rejected and nobody has taken yet, but for what another bucket tells."""
         entries = state.arrays.rejected[: int(state.common["n_rejected"][0])]
         repeated = self._setup.repeated
-        return entries if repeated is None else entries[entries["side"] != repeated]
+        return entries[~np.isin(entries["side"], repeated)] if repeated else entries
 
     @abstractmethod
     def finish(self, state: JoinState) -> None:

@@ -1,10 +1,9 @@
 """Results of a join of any number of streams: row numbers become columns here, and an extra predicate decides here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.errors import ColumnError
@@ -12,14 +11,13 @@ from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.intake.take_in import Intake
 from punctuated.join.output.collector import Collector
 from punctuated.join.output.columns import check_selected, payload_of
+from punctuated.join.output.pair_collector import Where
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.coins import Shares
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.rows import RowStore
 from punctuated.kernels import layout as lay
 from punctuated.model.spec import JoinSpec
-
-Where = Callable[..., npt.NDArray[np.bool_]]  # of a table of each stream
 
 
 @dataclass(frozen=True)

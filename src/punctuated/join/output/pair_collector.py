@@ -19,7 +19,7 @@ from punctuated.kernels import layout as lay
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinType
 
-Where = Callable[[pa.Table, pa.Table], npt.NDArray[np.bool_]]
+Where = Callable[..., npt.NDArray[np.bool_]]  # of a table of each stream
 Ints = npt.NDArray[np.int64]
 
 

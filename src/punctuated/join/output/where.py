@@ -1,10 +1,10 @@
-"""An extra predicate on pairs of rows, evaluated column-wise. Null counts as false, as in SQL.
+"""An extra predicate on results, evaluated column-wise. Null counts as false, as in SQL.
 
 Numbers are exact: where a sum or a product leaves its type, it is computed in a wider one. What still cannot be
-computed, or divides by zero, is null, for that pair alone: what is true of a pair does not depend on those beside it.
+computed, or divides by zero, is null, for that result alone: what is true of one does not depend on those beside it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from punctuated.errors import PredicateError
 from punctuated.model.predicate import Column, Expression, Literal, Negation, NullTest, Operation
-from punctuated.model.side import LEFT
 
 T = TypeVar("T")
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -35,61 +34,61 @@ _ERRORS = (pa.ArrowException, TypeError, OverflowError)
 
 
 class WherePredicate:
-    """Decides which pairs of a batch count as matches."""
+    """Decides which results of a batch count."""
 
     def __init__(self, expression: Expression) -> None:
         self._expression = expression
 
-    def __call__(self, left: pa.Table, right: pa.Table) -> npt.NDArray[np.bool_]:
-        """One truth value per pair; the tables are the two halves of the pairs."""
-        return np.concatenate(by_halves(left, right, self._truth, np.zeros(1, np.bool_)))
+    def __call__(self, *tables: pa.Table) -> npt.NDArray[np.bool_]:
+        """One truth value per result; the tables have its rows, one of each stream."""
+        return np.concatenate(by_halves(tables, self._truth, np.zeros(1, np.bool_)))
 
-    def check(self, left: pa.Table, right: pa.Table) -> None:
+    def check(self, *tables: pa.Table) -> None:
         """Raise if it cannot be evaluated for tables like these."""
-        self._truth(left, right)
+        self._truth(tables)
 
-    def _truth(self, left: pa.Table, right: pa.Table) -> npt.NDArray[np.bool_]:
-        truth = evaluate(self._expression, left, right)
+    def _truth(self, tables: Sequence[pa.Table]) -> npt.NDArray[np.bool_]:
+        truth = evaluate(self._expression, tables)
         if not pa.types.is_boolean(truth.type):
             raise PredicateError(f"where={self._expression} gives {truth.type}, not true or false")
         if isinstance(truth, pa.Scalar):
-            return np.full(len(left), truth.as_py() is True)
+            return np.full(len(tables[0]), truth.as_py() is True)
         return np.asarray(pc.fill_null(truth, False).to_numpy().astype(np.bool_))
 
 
-def by_halves(left: pa.Table, right: pa.Table, compute: Callable[[pa.Table, pa.Table], T], otherwise: T) -> list[T]:
-    """What is computed of all pairs; if it fails, of ever smaller parts, and `otherwise` of a pair that fails alone."""
+def by_halves(tables: Sequence[pa.Table], compute: Callable[[Sequence[pa.Table]], T], otherwise: T) -> list[T]:
+    """What is computed of all rows; if it fails, of ever smaller parts, and `otherwise` of a row that fails alone."""
     try:
-        return [compute(left, right)]
+        return [compute(tables)]
     except PredicateError:
-        if not len(left):
+        if not len(tables[0]):
             raise
-        if len(left) == 1:
+        if len(tables[0]) == 1:
             return [otherwise]
-    half = len(left) // 2
-    halves = (slice(None, half), slice(half, None))
-    return [part for half in halves for part in by_halves(left[half], right[half], compute, otherwise)]
+    half = len(tables[0]) // 2
+    halves = ([table[:half] for table in tables], [table[half:] for table in tables])
+    return [part for half_of_all in halves for part in by_halves(half_of_all, compute, otherwise)]
 
 
-def evaluate(expression: Expression, left: pa.Table, right: pa.Table) -> Any:
-    """The values of an expression, one per pair of rows."""
+def evaluate(expression: Expression, tables: Sequence[pa.Table]) -> Any:
+    """The values of an expression, one per result; its columns say in which table they are."""
     if isinstance(expression, Column):
-        return (left if expression.side == LEFT else right)[expression.name]
+        return tables[expression.side][expression.name]
     try:
-        return _computed(expression, left, right)
+        return _computed(expression, tables)
     except _ERRORS as error:
         raise PredicateError(f"cannot evaluate {expression}: {error}; cast one of the columns") from None
 
 
-def _computed(expression: Expression, left: pa.Table, right: pa.Table) -> Any:
+def _computed(expression: Expression, tables: Sequence[pa.Table]) -> Any:
     if isinstance(expression, Literal):
         return pa.scalar(expression.value)
     if isinstance(expression, Negation):
-        return pc.invert(evaluate(expression.inner, left, right))
+        return pc.invert(evaluate(expression.inner, tables))
     if isinstance(expression, NullTest):
-        return pc.is_null(evaluate(expression.inner, left, right))
+        return pc.is_null(evaluate(expression.inner, tables))
     assert isinstance(expression, Operation)
-    first, second = evaluate(expression.first, left, right), evaluate(expression.second, left, right)
+    first, second = evaluate(expression.first, tables), evaluate(expression.second, tables)
     operate = _OPERATORS[expression.operator]
     try:
         return operate(first, second)

@@ -103,19 +103,19 @@ class ShedControl:
             shares |= {each: done[side] / max(1, self.tuples[side]) for side, each in enumerate(per_stream(name))}
         return shares
 
-    def left_out(self, ahead: Sequence[lay.Bytes] = (), except_of: Side | None = None) -> dict[str, list[int]]:
+    def left_out(self, ahead: Sequence[lay.Bytes] = (), except_of: Sequence[int] = ()) -> dict[str, list[int]]:
         """How many tuples of each stream did not probe, and how many were not stored.
 
         A batch is shed at its beginning: `ahead` is the status of its tuples that have not been processed yet, and do
-        not count. `except_of` is a side that another bucket counts.
+        not count. `except_of` are sides that another bucket counts.
         """
         counts: dict[str, list[int]] = {}
         for name, done, mark in (("unprobed", self.probing, lay.NO_PROBE), ("unstored", self.stored, lay.NO_STORE)):
             counts[name] = [tuples - n for tuples, n in zip(self.tuples, done, strict=True)]
             for side, status in enumerate(ahead):
                 counts[name][side] -= int(np.count_nonzero(status & mark))
-            if except_of is not None:
-                counts[name][except_of] = 0
+            for side in except_of:
+                counts[name][side] = 0
         return counts
 
     def save(self) -> Content:

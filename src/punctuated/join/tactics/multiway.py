@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.intake.take_in import TupleKeys
 from punctuated.join.state.multiway_arrays import MultiwayState
 from punctuated.join.state.saved import Ints
 from punctuated.join.tactics.pwjoin import PWJoin
@@ -21,6 +23,12 @@ class Multiway(PWJoin):
     def __init__(self, spec: JoinSpec, codec: KeyCodec, state: MultiwayState) -> None:
         super().__init__(spec, codec, state)
         self._all: tuple[Objects, Ints] | None = None  # of the batch at hand, and where those of each stream begin
+
+    def encode(self, side: int, rows: pa.Table) -> TupleKeys:
+        """The codes of their keys; without a key one value holds all tuples."""
+        if self._spec.streams[side].key:
+            return super().encode(side, rows)
+        return TupleKeys(np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_))
 
     def expect(self, objects: Sequence[Objects]) -> None:
         """The objects of all streams one after the other."""

@@ -67,11 +67,11 @@ class RangePredicate:
     def _ends(self, bound: Bound, rows: pa.Table) -> tuple[Ints, Mask, Ints]:
         """Codes of a bound, which of them there are, and the sign of those that lie beyond all codes."""
 
-        def compute(part: pa.Table, _: pa.Table) -> tuple[Ints, Mask, Ints]:
-            return _codes_or_beyond(evaluate(bound.expression, part, part), self.dtype)
+        def compute(tables: Sequence[pa.Table]) -> tuple[Ints, Mask, Ints]:
+            return _codes_or_beyond(evaluate(bound.expression, tables), self.dtype)
 
         none = (np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros(1, np.int64))
-        parts = by_halves(rows, rows, compute, none)
+        parts = by_halves((rows, rows), compute, none)  # whichever side it is
         codes, usable, beyond = (np.concatenate(each) for each in zip(*parts, strict=True))
         return codes, usable, beyond
 
@@ -120,7 +120,7 @@ def _as_bound(term: Expression, schemas: Sequence[pa.Schema]) -> RangePredicate 
         if isinstance(point, Column) and shifted is not None and shifted.side != point.side:
             dtype = _common_type(schemas[point.side].field(point.name).type, _type_of(other, shifted, schemas))
             if dtype is not None:
-                return RangePredicate(point.side, point.name, (Bound(operator, other),), dtype)
+                return RangePredicate(Side(point.side), point.name, (Bound(operator, other),), dtype)
     return None
 
 
@@ -138,7 +138,7 @@ def _shifted_column(expression: Expression) -> Column | None:
 
 def _type_of(expression: Expression, column: Column, schemas: Sequence[pa.Schema]) -> pa.DataType:
     empty = schemas[column.side].empty_table()
-    return evaluate(expression, empty, empty).type
+    return evaluate(expression, (empty, empty)).type
 
 
 def _common_type(one: pa.DataType, two: pa.DataType) -> pa.DataType | None:

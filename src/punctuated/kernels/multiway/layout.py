@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
         reaches: Ints  # (ways, n, n): how much later than a tuple of one side that of another may be, way by way
         far: Ints  # (n, n): the same by any way, as far as windows forget
-        plan: Indices  # (n, n - 1): in which order the other sides complete a tuple of each side
+        plan: Indices  # (n, n - 1): in which order the other sides complete the tuple of a side that is at hand
         periods: Ints  # (ways, n, n): by which members are looked for; where they are wider than reaches, see `refines`
         low: Ints  # (n, n): from when a partner of each side may be, after so many members
         high: Ints  # (n, n): up to when

@@ -24,7 +24,7 @@ from punctuated.kernels.layout import (
 )
 from punctuated.kernels.multiway.forget import clean, is_complete, over_by_name, over_streams, settle_if_ended, tidy_up
 from punctuated.kernels.multiway.layout import MultiState
-from punctuated.kernels.multiway.walk import begin_way, go_on, may_complete
+from punctuated.kernels.multiway.walk import begin_way, go_on, may_complete, order_sides
 from punctuated.kernels.packed import unpack_object
 from punctuated.kernels.punctuations import process_punctuation
 from punctuated.kernels.time_list import append_node
@@ -76,6 +76,7 @@ def admit(state: MultiState, side: int, index: int, ts: int, status: int, row: i
     else:
         settle_if_ended(state, index)
         if may_complete(state, side, index):
+            order_sides(state, side, index)
             begin_way(state, side, index, ts, 0)
     return True
 

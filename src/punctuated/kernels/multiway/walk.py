@@ -1,9 +1,9 @@
 """The results that a tuple completes: one stored tuple of each other stream, all within reach of each other (WJ-12).
 
-Sides are gone through in an order that the plan gives. Every member narrows the period in which the next ones may lie,
-so that a window is looked at once for each tuple, not once for each pair (WJ-10). The way through is written down step
-by step, so that it can be interrupted where the buffer of results is full. Where periods are wider than the windows
-(WJ-26), whole results are looked at again.
+Sides are gone through in the order of their candidates, the fewest first. Every member narrows the period in which the
+next ones may lie, so that a window is looked at once for each tuple, not once for each pair (WJ-10). The way through is
+written down step by step, so that it can be interrupted where the buffer of results is full. Where periods are wider
+than the windows (WJ-26), whole results are looked at again.
 """
 
 from punctuated.kernels._jit import inlined, part
@@ -60,6 +60,25 @@ def next_of(state: MultiState, of: int, position: int) -> int:
     if state.walk[0].method == BY_VALUE:
         return int(state.nodes[position].next)
     return next_position(state, of, position)
+
+
+@inlined
+def n_candidates(state: MultiState, of: int, index: int) -> int:
+    """How many tuples of a side may have to be looked at."""
+    return int(state.values[index].count[of] if state.walk[0].method == BY_VALUE else state.sides[of].length)
+
+
+@part
+def order_sides(state: MultiState, side: int, index: int) -> None:
+    """Sides with few candidates first: what they leave of the periods and of hope is known soon."""
+    plan = state.plan[side]
+    for level in range(1, plan.size):
+        of = plan[level]
+        n, before = n_candidates(state, of, index), level
+        while before and n_candidates(state, plan[before - 1], index) > n:
+            plan[before] = plan[before - 1]
+            before -= 1
+        plan[before] = of
 
 
 @part
