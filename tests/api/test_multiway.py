@@ -102,7 +102,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: pt.path(A, B, A, within=1), "named 'A'; give them different names"),
     (lambda: pt.path(A, B, C, within=[1]), "has 2 steps, but within= gives 1 windows"),
     (lambda: pt.path(A, B, C, within=NO_STEPS), "a path takes one duration for all steps"),
-    (lambda: pt.join(A, B, TEXTS, within=1), "key 'k' is of type int64 .* string"),
+    (lambda: pt.join(A, B, TEXTS, within=1), "key 'k' is of type int64 in 'A and B' and string in"),
     (lambda: pt.join(A, B, stream("C", (1, 1), window=3), within=1), "has a window of its own"),
     (lambda: pt.join(A, B, stream("C", (1, 1), window=pt.rows(3))), "takes windows of a length"),
     (lambda: pt.join(A, B, C, within=1, how="left"), "how='left': a join of more than two streams"),

@@ -12,7 +12,7 @@ from punctuated.bind.declared import DeclaredStream
 from punctuated.bind.near import WINDOWS, Near, as_windows, check_multiway, check_number, choose_multiway, is_multiway
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
-from punctuated.join.intake.keys import common_key_type
+from punctuated.join.intake.keys import BOTH_SIDES, Places, common_key_type
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.where import WherePredicate
 from punctuated.join.tactics.range_predicate import split_predicate
@@ -136,9 +136,11 @@ def _key_types(streams: Sequence[DeclaredStream]) -> list[pa.DataType]:
     """The common type of each key column."""
     first = streams[0]
     types = [first.schema.field(name).type for name in first.spec.key]
-    for stream in streams[1:]:
+    for number, stream in enumerate(streams[1:]):
+        before = " and ".join(each.spec.name for each in streams[: number + 1])
+        places = BOTH_SIDES if len(streams) == 2 else Places.of(before, stream.spec.name)
         theirs = [stream.schema.field(name).type for name in stream.spec.key]
-        types = [common_key_type(*each) for each in zip(first.spec.key, types, theirs, strict=True)]
+        types = [common_key_type(*each, places) for each in zip(first.spec.key, types, theirs, strict=True)]
     return types
 
 

@@ -6,6 +6,7 @@ exactness.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -45,15 +46,32 @@ class KeyCodec(Protocol):
     def nbytes(self) -> int: ...
 
 
-def common_key_type(name: str, left: pa.DataType, right: pa.DataType) -> pa.DataType:
+@dataclass(frozen=True)
+class Places:
+    """How two streams are called in what is said about the types of their keys."""
+
+    at: tuple[str, str]  # where a key is of a type
+    one: tuple[str, str]  # which one is to be cast
+
+    @staticmethod
+    def of(one: str, two: str) -> "Places":
+        """By the names of two streams among others."""
+        return Places((f"in {one!r}", f"in {two!r}"), (f"that of {one!r}", f"that of {two!r}"))
+
+
+BOTH_SIDES = Places(("on the left", "on the right"), ("the left one", "the right one"))
+
+
+def common_key_type(name: str, left: pa.DataType, right: pa.DataType, places: Places = BOTH_SIDES) -> pa.DataType:
     """The type that both sides of a key are cast to: one that holds all values of both."""
     left, right = _plain(left), _plain(right)
     if left == right:
         return left
     widened = _widen(left, right)
     if widened is None:
-        remedy = _remedy(left, right)
-        raise ColumnError(f"key {name!r} is of type {left} on the left and {right} on the right; {remedy}")
+        remedy = _remedy(left, right, *places.one)
+        ours, theirs = places.at
+        raise ColumnError(f"key {name!r} is of type {left} {ours} and {right} {theirs}; {remedy}")
     return widened
 
 
@@ -63,17 +81,16 @@ def are_keys_alike(one: pa.DataType, two: pa.DataType) -> bool:
     return one == two or _widen(one, two) is not None or bool(pa.types.is_integer(one) and pa.types.is_integer(two))
 
 
-def _remedy(left: pa.DataType, right: pa.DataType) -> str:
-    for one, two, side in ((left, right, "right"), (right, left, "left")):
+def _remedy(left: pa.DataType, right: pa.DataType, the_left: str, the_right: str) -> str:
+    for one, two, first, second in ((left, right, the_left, the_right), (right, left, the_right, the_left)):
         if pa.types.is_integer(one) and pa.types.is_floating(two):
-            return f"not every {one} is a {two}: cast the {side} one to {one}, if it has whole numbers only"
+            return f"not every {one} is a {two}: cast {second} to {one}, if it has whole numbers only"
         if pa.types.is_signed_integer(one) and two == pa.uint64():
-            return f"no integer type holds both: cast the {side} one to int64, or both to decimal128(20, 0)"
+            return f"no integer type holds both: cast {second} to int64, or both to decimal128(20, 0)"
         if pa.types.is_integer(one) and pa.types.is_decimal(two):
-            other = "left" if side == "right" else "right"
-            return f"cast the {other} one to {two}, or both to a decimal with more digits"
+            return f"cast {first} to {two}, or both to a decimal with more digits"
         if pa.types.is_decimal(one) and pa.types.is_floating(two):
-            return f"few decimals are a {two}: cast the {side} one to {one}, rounding it as you like"
+            return f"few decimals are a {two}: cast {second} to {one}, rounding it as you like"
     return "cast one of them to the other's type"
 
 
