@@ -102,13 +102,13 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: pt.path(A, B, A, within=1), "named 'A'; give them different names"),
     (lambda: pt.path(A, B, C, within=[1]), "has 2 steps, but within= gives 1 windows"),
     (lambda: pt.path(A, B, C, within=NO_STEPS), "a path takes one duration for all steps"),
-    (lambda: pt.join(A, B, TEXTS, within=1), "key 'k' is of type int64 in 'A and B' and string in"),
+    (lambda: pt.join(A, B, TEXTS, within=1), "key 'k' is of type int64 in A and B and string in C"),
     (lambda: pt.join(A, B, stream("C", (1, 1), window=3), within=1), "has a window of its own"),
     (lambda: pt.join(A, B, stream("C", (1, 1), window=pt.rows(3))), "takes windows of a length"),
     (lambda: pt.join(A, B, C, within=1, how="left"), "how='left': a join of more than two streams"),
     (lambda: pt.join(A, B, C, within=1, algorithm="HH"), "has a structure for each of two windows"),
     (lambda: pt.join(A, B, C, within=1, purge_threshold=2), "purge_threshold is for joins of two"),
-    (lambda: pt.join(A, B, C, within=1, where=pt.left("ts") < pt.right("ts")), "where= is for joins of two"),
+    (lambda: pt.join(A, B, C, within=1, where=pt.left("ts") < pt.right("ts")), "none is the left or the right one"),
     (lambda: pt.join(A, B, NAMELESS, within=1), "give each pt.stream name="),
 ]
 

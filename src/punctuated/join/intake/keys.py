@@ -56,7 +56,7 @@ class Places:
     @staticmethod
     def of(one: str, two: str) -> "Places":
         """By the names of two streams among others."""
-        return Places((f"in {one!r}", f"in {two!r}"), (f"that of {one!r}", f"that of {two!r}"))
+        return Places((f"in {one}", f"in {two}"), (f"that of {one}", f"that of {two}"))
 
 
 BOTH_SIDES = Places(("on the left", "on the right"), ("the left one", "the right one"))
