@@ -139,8 +139,9 @@ def clean(state: MultiState) -> None:
 @inlined
 def settle_if_ended(state: MultiState, index: int) -> None:
     """Only where some stream has ended the value can tuples be over before all windows say so."""
-    if some_end(state):
-        settle_value(state, index, over_by_name(state, index) | over_streams(state), True)
+    over = over_by_name(state, index) | over_streams(state)
+    if over and state.walk[0].cleans_every == 0:
+        settle_value(state, index, over, True)
 
 
 @purge_for_ending.of(MultiState)
