@@ -131,3 +131,17 @@ def test_groups_and_chains_of_batches(spark: SparkSession) -> None:
     wanted = chained[1].results
     assert len(wanted) > 100
     assert counted(chained[0].results.toArrow(), wanted) == counted(wanted, wanted)
+
+
+def test_without_a_key_the_first_stream_is_spread(spark: SparkSession) -> None:
+    given = {name: table.select(["ts", "v"]) for name, table in tables(60).items()}
+    frames = {name: spark.createDataFrame(table) for name, table in given.items()}
+    rising = (pt.column("A", "v") < pt.column("B", "v")) & (pt.column("B", "v") < pt.column("C", "v"))
+    on_spark, on_tables = (
+        pt.join(*(pt.stream(each, name=name, time="ts") for name, each in sources.items()), within="4 s", where=rising)
+        for sources in (frames, given)
+    )
+    assert "every tuple of B and C in each" in on_spark.explain()
+    wanted = on_tables.results
+    assert len(wanted) > 100
+    assert counted(on_spark.results.toArrow(), wanted) == counted(wanted, wanted)
