@@ -58,7 +58,8 @@ def answer(left: dict[str, pa.Table], joined: pt.Join) -> list[str]:
 
 
 def _most_common(planes: Counter[str]) -> str:
-    return ", ".join(f"{plane} ({n})" for plane, n in planes.most_common(SHOWN))
+    best = sorted(planes.items(), key=lambda found: (-found[1], found[0]))[:SHOWN]
+    return ", ".join(f"{plane} ({n})" for plane, n in best)
 
 
 def _length(way: dict[str, Any]) -> tuple[timedelta, str]:

@@ -81,7 +81,7 @@ def answer(sales: Sales, joined: pt.Join) -> list[str]:
     ]
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Print the answer for one source."""
     source = arguments[0] if arguments else "complete_journey"
     if source not in SOURCES:

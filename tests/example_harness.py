@@ -1,6 +1,10 @@
 """What the tests of examples share: data that may be missing, cuts into batches, and states by the rule of removal."""
 
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from functools import cache
+from importlib import import_module
+from io import StringIO
 from itertools import pairwise
 from typing import TypeVar
 
@@ -21,6 +25,15 @@ def load_or_skip(load: Callable[[], Loaded]) -> Loaded:
         return load()
     except MissingData as missing:
         pytest.skip(str(missing))
+
+
+@cache
+def printed(script: str, *arguments: str) -> str:
+    """What an example prints."""
+    main, out = import_module(script).main, StringIO()
+    with redirect_stdout(out):
+        load_or_skip(lambda: main(arguments) if arguments else main())
+    return out.getvalue()
 
 
 def cut(table: pa.Table, n_batches: int, random: np.random.Generator) -> list[pa.Table]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import permits
-from example_harness import clock, cut, cut_all, load_or_skip, microseconds, rows
+from example_harness import clock, cut, cut_all, load_or_skip, microseconds, printed, rows
 from real_data import stored
 
 pytestmark = pytest.mark.filterwarnings("ignore::punctuated.UnboundedStateWarning")  # that is what some are to show
@@ -71,10 +71,8 @@ def test_every_case_is_told_once_and_never_before_its_last_result() -> None:
     assert (told[last.index] >= last).all()
 
 
-def test_the_script_tells_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    log()
-    permits.main()
-    told = capsys.readouterr().out
+def test_the_script_tells_the_answer() -> None:
+    told = printed("permits")
     found = by_merging()
     assert f"  {len(found):,} results, of {found['permit'].nunique():,} permits;" in told
     lines = [line for line in told.splitlines() if line.startswith(tuple(f"  {proof}" for proof in PROOFS))]

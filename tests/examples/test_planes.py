@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import planes
-from example_harness import cut_all, load_or_skip, microseconds, rows, stored_by_reach
+from example_harness import cut_all, load_or_skip, microseconds, printed, rows, stored_by_reach
 from real_data import of_package, stored
 
 DAY = 24 * 3_600_000_000
@@ -41,8 +41,7 @@ def seen_at(airport: str) -> pd.DataFrame:
     return left.rename(columns={"left_at": f"{airport}_left_at", "to": f"{airport}_to"})
 
 
-@pytest.mark.parametrize("n_batches", [1, 6, 60])
-@pytest.mark.parametrize("within", ["12 hours", "1 day"])
+@pytest.mark.parametrize(("n_batches", "within"), [(1, "1 day"), (60, "1 day"), (6, "12 hours")])
 def test_ways_are_those_of_merging_whatever_the_cut(n_batches: int, within: str) -> None:
     joined = planes.query(cut_all(departures(), n_batches), within)
     assert rows(joined.results.to_pandas()) == by_merging(within)
@@ -58,10 +57,8 @@ def test_what_is_remembered_is_what_both_directions_may_need() -> None:
     assert stored(joined)[:-2] == stored_by_reach(times, steps * DAY, samples)
 
 
-def test_the_script_tells_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    departures()
-    planes.main()
-    told = capsys.readouterr().out
+def test_the_script_tells_the_answer() -> None:
+    told = printed("planes")
     found = pd.DataFrame(by_merging("1 day"), columns=COLUMNS)
     forth = int((found["JFK_left_at"] <= found["EWR_left_at"]).sum())
     assert f" {forth:,} ways JFK → LGA → EWR\n" in told
