@@ -13,7 +13,7 @@ from punctuated.experiments.store_joins import measure_stores
 
 NUMBERS = (2, 3, 4, 5, 6)
 ALGORITHMS = ("nlw", "mw", "hw")
-REPEATS = 3
+REPEATS = 2
 MOST_APART = 1.33
 
 

@@ -5,10 +5,8 @@ The report: LCA is faster than GCA, even where windows hardly differ. Here windo
 works with 0.2 s in the place of 1 s. So that case is measured twice, with windows as they are written, too.
 """
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import punctuated as pt
 from punctuated.experiments import wjoin_plot
@@ -32,9 +30,9 @@ def measure(scale: float, progress: Progress | None) -> Result:
     """Join the same streams by both, with each of the windows."""
     tables = uniform_streams([RATE] * N, SECONDS * scale, VALUES)
     joins = {
-        HARDLY: ManyJoin(tables, _within(800_000)),
-        NARROW_WRITTEN: ManyJoin(tables, _within(100_000), reach=_as_written(100_000)),
-        NARROW: ManyJoin(tables, _within(100_000)),
+        HARDLY: ManyJoin(tables, partial(pt.join, within=windows(800_000))),
+        NARROW_WRITTEN: ManyJoin(tables, partial(pt.join, within=windows(100_000)), reach=as_written(100_000)),
+        NARROW: ManyJoin(tables, partial(pt.join, within=windows(100_000))),
     }
     cases = {
         name: measure_services(join, ("gca", "lca"), REPEATS, part(progress, i, len(joins)))
@@ -43,12 +41,14 @@ def measure(scale: float, progress: Progress | None) -> Result:
     return {"cases": cases}
 
 
-def _within(others_us: int) -> Callable[..., Any]:
-    written = _as_written(others_us)
-    return partial(pt.join, within={(NAMES[i], NAMES[j]): written[i][j] for j in range(N) for i in range(j)})
+def windows(others_us: int) -> dict[tuple[str, str], int]:
+    """The window of every pair: that of A and B is wide."""
+    written = as_written(others_us)
+    return {(NAMES[i], NAMES[j]): written[i][j] for j in range(N) for i in range(j)}
 
 
-def _as_written(others_us: int) -> Reach:
+def as_written(others_us: int) -> Reach:
+    """The same as a matrix that no shortest way has tightened."""
     return tuple(tuple(0 if i == j else WIDE_US if {i, j} == {0, 1} else others_us for j in range(N)) for i in range(N))
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import punctuated as pt
 from punctuated.experiments import wjoin_plot
-from punctuated.experiments.experiment import Check, Result, tables_experiment
+from punctuated.experiments.experiment import Check, Result, check, tables_experiment
 from punctuated.experiments.progress import Progress, part
-from punctuated.experiments.service_checks import is_faster, same_results
+from punctuated.experiments.service_checks import in_words, is_faster, same_results, times_as_long
 from punctuated.experiments.service_time import ManyJoin, measure_services
 from punctuated.experiments.synthetic_streams import uniform_streams
 
@@ -45,6 +45,11 @@ def checks(result: Result) -> list[Check]:
             "nlw",
             "lca",
         ),
+        check(
+            "There LCA is less far behind than where rates differ little",
+            times_as_long(cases["much"], "lca", "nlw") < times_as_long(cases["little"], "lca", "nlw"),
+            in_words(cases, "lca", "nlw"),
+        ),
         is_faster("MW-join with the periods of the path is faster than NLW-join", cases, "mw", "nlw"),
     ]
 
@@ -52,7 +57,7 @@ def checks(result: Result) -> list[Check]:
 def draw(result: Result, path: Path) -> None:
     """One panel per spread of rates."""
     panels = {
-        f"rates differ {name}: {', '.join(f'{rate:,}' for rate in RATES[name])}": case
+        f"rates differ {name}: {', '.join(f'{rate:,}' for rate in RATES[name])} tuples/s": case
         for name, case in result["cases"].items()
     }
     title = f"A path of four streams in both directions, steps of {WINDOW}"

@@ -22,13 +22,14 @@ _COLOURS = {
     "ripple": plot.GREY,
     "xjoin": plot.GREY,
 }
-_LINES = {"nlw": "--", "mw": "-", "hw": "-.", "gca": "--", "lca": "-", "ripple": ":", "xjoin": ":"}
 _MARKS = {"nlw": "s", "mw": "o", "hw": "^"}
+_GROUND = {"linewidth": 4.0, "alpha": 0.5}  # of NLW-join, on whose line that of MW-join often lies
 
 
 def look(algorithm: str) -> dict[str, Any]:
     """How an algorithm's line is drawn."""
-    return {"color": _COLOURS[algorithm], "linestyle": _LINES[algorithm], "label": TITLES[algorithm]}
+    width = _GROUND if algorithm == "nlw" else {"linewidth": 1.4}
+    return {"color": _COLOURS[algorithm], "label": TITLES[algorithm], **width}
 
 
 def draw_over_tuples(path: Path, title: str, panels: Mapping[str, Case], *, log: bool, share_y: bool) -> None:
@@ -37,7 +38,7 @@ def draw_over_tuples(path: Path, title: str, panels: Mapping[str, Case], *, log:
         for each, (name, case) in zip(axes, panels.items(), strict=True):
             thousands = [n / 1000 for n in case["tuples"]]
             for algorithm, run in case["runs"].items():
-                each.plot(thousands, run["service_us"], linewidth=1.6, **look(algorithm))
+                each.plot(thousands, run["service_us"], **look(algorithm))
             plot.label(each, "input tuples (thousands)", "", name)
         for group in [axes] if share_y else [[each] for each in axes]:
             fit(group, log=log)
@@ -51,7 +52,7 @@ def draw_over_streams(path: Path, title: str, cases: Cases) -> None:
         numbers = [int(name) for name in cases]
         for algorithm in next(iter(cases.values()))["runs"]:
             typical = [service(case, algorithm) for case in cases.values()]
-            axes.plot(numbers, typical, linewidth=1.8, marker=_MARKS[algorithm], **look(algorithm))
+            axes.plot(numbers, typical, marker=_MARKS[algorithm], **look(algorithm))
         axes.set(xlabel="number of streams", ylabel=SERVICE)
         axes.set_xticks(numbers)
         fit([axes], log=True)
