@@ -10,6 +10,8 @@ from punctuated.experiments import EXPERIMENTS
 from punctuated.experiments.fig10_irrelevant import NONE
 from punctuated.experiments.kn_bucket_sizes import SIZES
 from punctuated.experiments.kn_fig03 import measured_crossovers
+from punctuated.experiments.wj_fig09c import CHANGING, STEADY
+from punctuated.experiments.wj_fig13 import HARDLY, NARROW, NARROW_WRITTEN
 
 Result = dict[str, Any]
 
@@ -69,6 +71,36 @@ def bucket_sizes() -> Result:
     return {"points": points, "bytes": memory, "winners_of_two": ["HN", "HH", "NH"]}
 
 
+def served(**service_us: float) -> Result:
+    """A case of the W-join report: algorithms that took so long for a tuple, all the time."""
+    runs = {name: {"service_us": [us] * 4, "stored": 100.0, "results": 10} for name, us in service_us.items()}
+    return {"tuples": [1000, 2000, 3000, 4000], "in_reach": 100.0, "runs": runs}
+
+
+def stores_served(numbers: str, **service_us: float) -> Callable[[], Result]:
+    """So many stores, or streams; indexes take a tenth longer with each, scans twice as long."""
+    slower = {"hw": 1.1, "xjoin": 1.2}
+    return lambda: {
+        "cases": {
+            n: served(**{name: us * slower.get(name, 2.0) ** int(n) for name, us in service_us.items()})
+            for n in numbers
+        }
+    }
+
+
+def slowing_down() -> Result:
+    return {"cases": {STEADY: served(nlw=6.0, mw=6.0, hw=2.0), CHANGING: served(nlw=0.5, mw=0.5, hw=0.5)}}
+
+
+def one_wider() -> Result:
+    written = served(gca=15.0, lca=1.5)
+    return {"cases": {HARDLY: served(gca=20.0, lca=16.0), NARROW_WRITTEN: written, NARROW: served(gca=1.5, lca=1.0)}}
+
+
+def paths() -> Result:
+    return {"cases": {"little": served(nlw=8.0, lca=40.0, mw=4.0), "much": served(nlw=0.8, lca=1.5, mw=0.6)}}
+
+
 MEASURED: dict[str, Callable[[], Result]] = {
     "fig07_best_case": run("fig07_best_case", 0.05),
     "fig08_memory": run("fig08_memory", 0.2),
@@ -86,6 +118,13 @@ MEASURED: dict[str, Callable[[], Result]] = {
     "kn_fig05": as_predicted("kn_fig05"),
     "kn_fig06": as_predicted("kn_fig06"),
     "kn_fig07": as_predicted("kn_fig07"),
+    "wj_fig07": stores_served("234", ripple=9.0, nlw=3.0, mw=3.0),
+    "wj_fig08": stores_served("234", xjoin=0.6, hw=0.5),
+    "wj_fig09a": stores_served("23456", nlw=3.0, mw=3.0, hw=0.5),
+    "wj_fig09b": stores_served("23456", nlw=3.0, mw=3.0, hw=0.5),
+    "wj_fig09c": slowing_down,
+    "wj_fig13": one_wider,
+    "wj_fig14": paths,
 }
 
 
@@ -188,6 +227,22 @@ def contest(best: str, worst: str) -> list[Callable[[Result], None]]:
     ]
 
 
+def serve(case: str, algorithm: str, *service_us: float) -> Callable[[Result], None]:
+    """Other service times of an algorithm in a case, in the first half of the run and in the second."""
+    first, second = service_us[0], service_us[-1]
+    return put([first, first, second, second], "cases", case, "runs", algorithm, "service_us")
+
+
+def lose_one(case: str, algorithm: str) -> Callable[[Result], None]:
+    """A result that one of them has not found."""
+    return put(9, "cases", case, "runs", algorithm, "results")
+
+
+def keep_in_vain(case: str) -> Callable[[Result], None]:
+    """Tuples that nobody can meet any more."""
+    return put(120.0, "cases", case, "runs", "nlw", "stored")
+
+
 # In the order of the claims.
 SPOILT: dict[str, list[Callable[[Result], None]]] = {
     "planned_state": [
@@ -264,4 +319,52 @@ SPOILT: dict[str, list[Callable[[Result], None]]] = {
     "kn_fig05": contest("MaxA", "MaxB"),
     "kn_fig06": contest("MaxA", "MaxB"),
     "kn_fig07": contest("MaxA / Max λb", "MaxA / Max λa"),
+    "wj_fig07": [
+        lose_one("3", "mw"),
+        serve("4", "ripple", 1.0),
+        serve("2", "ripple", 1.0),
+        serve("3", "mw", 2.4),
+        keep_in_vain("4"),
+        serve("2", "nlw", 8.0, 12.0),
+    ],
+    "wj_fig08": [
+        lose_one("4", "xjoin"),
+        serve("3", "xjoin", 0.5),
+        serve("4", "xjoin", 0.8),
+        serve("2", "hw", 0.4, 0.6),
+    ],
+    "wj_fig09a": [
+        lose_one("6", "hw"),
+        serve("5", "mw", 9.6),
+        keep_in_vain("2"),
+        serve("3", "hw", 30.0),
+    ],
+    "wj_fig09b": [
+        lose_one("2", "nlw"),
+        serve("4", "nlw", 0.5),
+        serve("4", "mw", 0.5),
+        serve("6", "hw", 13.0),
+        serve("6", "nlw", 100.0),
+    ],
+    "wj_fig09c": [
+        lose_one(CHANGING, "mw"),
+        serve(CHANGING, "mw", 4.0, 0.5),  # in the end, but not at once
+        serve(CHANGING, "nlw", 4.0),
+        serve(CHANGING, "hw", 2.0),
+    ],
+    "wj_fig13": [
+        lose_one(NARROW, "gca"),
+        serve(HARDLY, "lca", 20.5),
+        serve(NARROW_WRITTEN, "lca", 8.0),
+        serve(NARROW, "lca", 1.6),
+        serve(NARROW, "gca", 10.0),
+        serve(HARDLY, "gca", 200.0),
+    ],
+    "wj_fig14": [
+        lose_one("much", "lca"),
+        serve("little", "lca", 7.0),
+        serve("much", "lca", 0.7),
+        serve("much", "lca", 4.5),
+        serve("much", "mw", 0.9),
+    ],
 }

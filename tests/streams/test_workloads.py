@@ -46,6 +46,7 @@ def test_exported_names() -> None:
         "auctions",
         "generate",
         "nexmark",
+        "stores",
         "w1",
         "w2",
         "w3",

@@ -17,6 +17,13 @@ from punctuated.experiments import (
     kn_fig07,
     kn_table3,
     planned_state,
+    wj_fig07,
+    wj_fig08,
+    wj_fig09a,
+    wj_fig09b,
+    wj_fig09c,
+    wj_fig13,
+    wj_fig14,
 )
 from punctuated.experiments.experiment import Experiment
 
@@ -37,6 +44,13 @@ _MODULES = (
     kn_fig05,
     kn_fig06,
     kn_fig07,
+    wj_fig07,
+    wj_fig08,
+    wj_fig09a,
+    wj_fig09b,
+    wj_fig09c,
+    wj_fig13,
+    wj_fig14,
 )
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
 

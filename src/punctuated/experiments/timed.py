@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from time import thread_time
 
 from punctuated.join.driver import JoinDriver
+from punctuated.join.output.multiway_collector import MultiwayCollector
 from punctuated.join.output.pair_collector import PairCollector
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.tactics.tactic import Tactic
@@ -31,7 +32,7 @@ class TimedTactic:
         return came_to
 
 
-class CountingCollector(PairCollector):
+class _Counting:
     """Counts results without making columns of them."""
 
     def drain_pairs(self, state: JoinState) -> None:
@@ -39,9 +40,18 @@ class CountingCollector(PairCollector):
         state.common["n_pairs"] = 0
 
 
+class CountingCollector(_Counting, PairCollector):
+    """Of two streams."""
+
+
+class CountingMultiwayCollector(_Counting, MultiwayCollector):
+    """Of any number of streams."""
+
+
 def timed(driver: JoinDriver) -> TimedTactic:
     """Put a stopwatch into a driver that has seen nothing yet, and let it make no results."""
     stopwatch = TimedTactic(driver.tactic)
     driver.tactic = stopwatch  # type: ignore[assignment]  # it hands on what it does not have itself
-    driver.collector = CountingCollector(driver.setup, driver.codec, driver.rows, None)
+    counting = CountingMultiwayCollector if driver.spec.reaches else CountingCollector
+    driver.collector = counting(driver.setup, driver.codec, driver.rows, None)
     return stopwatch

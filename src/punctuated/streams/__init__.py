@@ -1,8 +1,9 @@
-"""Streams to try things on: the arrival patterns of the PWJoin experiments, auctions, NEXMark, benchmark workloads."""
+"""Streams to try things on: the arrival patterns of the PWJoin experiments, auctions, stores, NEXMark, workloads."""
 
 from punctuated.streams.auction import auction_sample, auctions
 from punctuated.streams.generator import generate
 from punctuated.streams.nexmark import Nexmark, nexmark
+from punctuated.streams.stores import stores
 from punctuated.streams.workloads import w1, w2, w3
 
-__all__ = ["Nexmark", "auction_sample", "auctions", "generate", "nexmark", "w1", "w2", "w3"]
+__all__ = ["Nexmark", "auction_sample", "auctions", "generate", "nexmark", "stores", "w1", "w2", "w3"]
