@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
-from benchmarks.peers.manifest import Manifest, Near, checksum_of, from_clause
+from benchmarks.peers.manifest import Manifest, Near, checksum_of, near_others
 from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
@@ -52,27 +52,36 @@ def session(store: str, partitions: int, settings: dict[str, str]) -> SparkSessi
     return builder.getOrCreate()
 
 
-def stream(spark: SparkSession, folder: Path) -> DataFrame:
+def stream(spark: SparkSession, manifest: Manifest, name: str) -> DataFrame:
     """A stream of one file per trigger."""
-    files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
-    return files.withWatermark("ts", "0 seconds")
-
-
-def condition(near: Near) -> str:
-    """A condition that Spark derives bounds of its state from."""
-    ours, other = f"{near.ours}.ts", f"{near.other}.ts"
-    return (
-        f"{other} >= {ours} - INTERVAL {near.earlier_us} MICROSECONDS"
-        f" AND {other} <= {ours} + INTERVAL {near.later_us} MICROSECONDS"
-    )
+    files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(manifest.path / name))
+    return files.withWatermark("ts", "0 seconds").alias(name)
 
 
 def joined(spark: SparkSession, manifest: Manifest) -> DataFrame:
-    """All results, with the columns of all streams."""
-    for name in manifest.names:
-        stream(spark, manifest.path / name).createOrReplaceTempView(name)
-    columns = ", ".join(f"{name}.ts AS {name}_ts, {name}.val AS {name}_val" for name in manifest.names)
-    return spark.sql(f"SELECT a.key, {columns} {from_clause(manifest.windows_us, 'key', condition)}")
+    """All results, with the columns of all streams: one after the other is joined with the results of those before."""
+    first, *others = manifest.names
+    results = stream(spark, manifest, first)
+    for place, name in enumerate(others, start=1):
+        near = [condition(near) for near in near_others(manifest.windows_us, place)]
+        met = results.join(stream(spark, manifest, name), F.expr(" AND ".join([f"a.key = {name}.key", *near])))
+        results = handed_on(met, name)
+    return results.withColumnsRenamed({"ts": "a_ts", "val": "a_val"})
+
+
+def condition(near: Near) -> str:
+    """A range of times; from those of the first stream Spark derives how long to keep what, of others it warns."""
+    ours = "a.ts" if near.ours == "a" else f"a.{near.ours}_ts"
+    return (
+        f"{near.other}.ts >= {ours} - INTERVAL {near.earlier_us} MICROSECONDS"
+        f" AND {near.other}.ts <= {ours} + INTERVAL {near.later_us} MICROSECONDS"
+    )
+
+
+def handed_on(met: DataFrame, name: str) -> DataFrame:
+    """Results as they go into the next join, where Spark allows for one event time: that of the first stream."""
+    plain_time = F.col(f"{name}.ts").alias(f"{name}_ts", metadata={})
+    return met.select("a.*", plain_time, F.col(f"{name}.val").alias(f"{name}_val")).alias("a")
 
 
 def observed(results: DataFrame, values: list[str]) -> DataFrame:
