@@ -1,5 +1,4 @@
-"""Our own join on written inputs, measured as Spark's own is: one file of each stream per trigger, the noop
-sink.
+"""Our own join on written inputs, measured as Spark's is: one file of each stream per trigger, the noop sink.
 
 `--what join` makes all results, `groups` the count and maximum per key instead, and `floor` runs the same pipeline with
 an empty step: what any join in this place would cost. Started as a program by `run.py`.

@@ -10,7 +10,6 @@ import argparse
 import json
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import pyspark
