@@ -90,9 +90,9 @@ class Manifest:
     format: int = FORMAT
 
     @property
-    def names(self) -> str:
+    def names(self) -> list[str]:
         """What the streams are called, a letter each."""
-        return STREAMS[: len(self.windows_us)]
+        return list(STREAMS[: len(self.windows_us)])
 
     @property
     def rows(self) -> int:
