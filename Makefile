@@ -9,6 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
+WORKLOADS := w1 w2 w3 w4
 
 # A name on the PATH is not enough: version managers leave names there that do not run.
 RUNS_AND_IS_NEW := -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))'
@@ -70,11 +71,11 @@ bench-core: $(READY) ## measure the engine-free operators
 # Sizes of the design: give SIZE=... to go faster. Flink and Pathway run where they are installed (INSTALL=--install).
 .PHONY: bench
 bench: $(READY) ## measure joins on Spark against Spark's own, Flink and Pathway
-	@for workload in w1 w2 w3; do \
+	@for workload in $(WORKLOADS); do \
 		$(BIN)/python -m benchmarks.peers.run --workload $$workload --batch-rows $(or $(BATCH_ROWS),1000000) \
 			$(if $(SIZE),--size $(SIZE),) $(INSTALL) --out benchmarks/results/$$workload.json || exit $$?; \
 	done
-	@$(BIN)/python -m benchmarks.peers.plot benchmarks/results/w1.json benchmarks/results/w2.json benchmarks/results/w3.json
+	@$(BIN)/python -m benchmarks.peers.plot $(WORKLOADS:%=benchmarks/results/%.json)
 
 # Pictures are drawn even when a claim fails: they show why.
 .PHONY: experiments

@@ -1,4 +1,4 @@
-"""Flink SQL's interval join on written inputs: heap state, two slots, CSV in, all results to the blackhole.
+"""Flink SQL's interval joins on written inputs: heap state, two slots, CSV in, all results to the blackhole.
 
 Flink has no micro-batches: the rate is that of a whole job. Two jobs run in one JVM: the first counts and sums up the
 results, which checks them and warms the JVM up; the second is timed. Started as a program by `run.py`, in the
@@ -13,7 +13,7 @@ from datetime import timedelta
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.peers.manifest import CHECKSUM, Manifest
+from benchmarks.peers.manifest import STREAMS, Manifest, Near, checksum_of, from_clause
 from benchmarks.peers.outcome import Outcome, run_program
 
 HEAP = "-Xmx4g"  # as Spark's
@@ -31,8 +31,6 @@ MINI_BATCHES = {
     "table.exec.mini-batch.size": "1000000",
     "table.optimizer.agg-phase-strategy": "TWO_PHASE",
 }
-COLUMNS = "l.k, l.us AS left_us, l.val AS left_val, r.us AS right_us, r.val AS right_val"
-CHECKED = CHECKSUM.format(key="k", left_val="left_val", right_val="right_val")
 
 
 def interval(us: int) -> str:
@@ -63,25 +61,34 @@ def environment(settings: dict[str, str]) -> Any:
 
 
 def declare(tables: Any, manifest: Manifest) -> None:
-    """The two streams and the sink; one file per stream is read by one reader, so it stays in order."""
-    for name in ("left", "right"):
+    """The streams and the sink; one file per stream is read by one reader, so it stays in order."""
+    for name in manifest.names:
         tables.execute_sql(
-            f"CREATE TABLE {name}_stream (k BIGINT, us BIGINT, val BIGINT, event_time AS TO_TIMESTAMP_LTZ(us, 3),"
+            f"CREATE TABLE {name} (k BIGINT, us BIGINT, val BIGINT, event_time AS TO_TIMESTAMP_LTZ(us, 3),"
             f" WATERMARK FOR event_time AS event_time) WITH ('connector' = 'filesystem', 'format' = 'csv',"
             f" 'path' = '{(manifest.path / f'{name}.csv').as_uri()}')"
         )
-    tables.execute_sql(
-        "CREATE TABLE nothing (k BIGINT, left_us BIGINT, left_val BIGINT, right_us BIGINT, right_val BIGINT)"
-        " WITH ('connector' = 'blackhole')"
-    )
+    columns = ", ".join(f"{name}_us BIGINT, {name}_val BIGINT" for name in manifest.names)
+    tables.execute_sql(f"CREATE TABLE nothing (k BIGINT, {columns}) WITH ('connector' = 'blackhole')")
 
 
 def join(manifest: Manifest) -> str:
-    """All pairs, with the columns of both sides."""
+    """All results, with the columns of all streams."""
+    columns = ", ".join(f"{name}.us AS {name}_us, {name}.val AS {name}_val" for name in manifest.names)
+    return f"SELECT a.k, {columns} {from_clause(manifest.windows_us, 'k', condition)}"
+
+
+def condition(near: Near) -> str:
+    """An interval join has one pair of time attributes, here those of the first stream and of the one that comes in.
+
+    Distances from the streams between are conditions on numbers: with a second pair of time attributes Flink would plan
+    a regular join, which forgets nothing.
+    """
+    ours, other, earlier, later = near
+    if ours != STREAMS[0]:
+        return f"{other}.us BETWEEN {ours}.us - {earlier} AND {ours}.us + {later}"
     return (
-        f"SELECT {COLUMNS} FROM left_stream l JOIN right_stream r ON l.k = r.k"
-        f" AND r.event_time BETWEEN l.event_time - {interval(manifest.right_window_us)}"
-        f" AND l.event_time + {interval(manifest.left_window_us)}"
+        f"{other}.event_time BETWEEN {ours}.event_time - {interval(earlier)} AND {ours}.event_time + {interval(later)}"
     )
 
 
@@ -89,17 +96,18 @@ def check(manifest: Manifest, settings: dict[str, str]) -> tuple[int, int]:
     """Number and checksum of the results: the last row of a query whose sums grow."""
     tables = environment(SETTINGS | settings | MINI_BATCHES)
     declare(tables, manifest)
+    checksum = checksum_of("k", [f"{name}_val" for name in manifest.names])
     with tables.execute_sql(
-        f"SELECT COUNT(*), SUM(CAST({CHECKED} AS BIGINT)) FROM ({join(manifest)})"
+        f"SELECT COUNT(*), SUM(CAST({checksum} AS BIGINT)) FROM ({join(manifest)})"
     ).collect() as rows:
         last = deque(rows, maxlen=1)
     return (int(last[0][0]), int(last[0][1])) if last else (0, 0)
 
 
-def source() -> str:
+def source(manifest: Manifest) -> str:
     """All tuples, without a join: what reading costs. As wide as a result, to go to the same sink."""
-    halves = (f"SELECT k, us, val, us AS same_us, val AS same_val FROM {name}_stream" for name in ("left", "right"))
-    return " UNION ALL ".join(halves)
+    columns = ", ".join(f"us AS {name}_us, val AS {name}_val" for name in manifest.names)
+    return " UNION ALL ".join(f"SELECT k, {columns} FROM {name}" for name in manifest.names)
 
 
 def time_job(manifest: Manifest, settings: dict[str, str], query: str) -> tuple[float, float]:
@@ -118,7 +126,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     settings = dict(pair.split("=", 1) for pair in options.conf)
     results, checksum = check(manifest, settings)
     seconds, job_seconds = time_job(manifest, settings, join(manifest))
-    _, source_seconds = time_job(manifest, settings, source())
+    _, source_seconds = time_job(manifest, settings, source(manifest))
     return Outcome(
         options.system,
         note=f"whole job in a warm JVM; reading alone {manifest.rows / source_seconds:,.0f} rows/s",

@@ -1,7 +1,7 @@
-"""Writes the workloads W1, W2 and W3 as files that every system reads, and asks DuckDB what their join gives.
+"""Writes the workloads W1 to W4 as files that every system reads, and asks DuckDB what their join gives.
 
-Both streams are cut at the same event times into micro-batches of equal size, one Parquet file per micro-batch and
-side; Spark reads one of each per trigger. Parquet also holds `last`, which marks the last tuple of its key; the peers
+All streams are cut at the same event times into micro-batches of equal size, one Parquet file per micro-batch and
+stream; Spark reads one of each per trigger. Parquet also holds `last`, which marks the last tuple of its key; the peers
 do not read it. In W3 the key is the auction, the values are the prices in cents.
 """
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
-from benchmarks.peers.manifest import CHECKSUM, Manifest, load_manifest
+from benchmarks.peers.manifest import STREAMS, Manifest, Near, checksum_of, from_clause, load_manifest
 from numpy.typing import NDArray
 
 from punctuated import streams
@@ -28,18 +28,17 @@ SECOND = 1_000_000
 HOUR = 3600 * SECOND
 COLUMNS = ["key", "ts", "val"]
 ROW_GROUP = 1 << 17  # so that Spark can give the two halves of a large file to two cores
-Pair = tuple[pa.Table, pa.Table]
+Tables = tuple[pa.Table, ...]
 
 
 class Workload(NamedTuple):
-    """How to make the streams, and how long a tuple waits for later ones of the other stream."""
+    """How to make the streams, and for each of them how long a tuple waits for later ones of the others."""
 
-    make: Callable[[int], Pair]
-    left_window_us: int
-    right_window_us: int
+    make: Callable[[int], Tables]
+    windows_us: tuple[int, ...]
 
 
-def auctions(n: int) -> Pair:
+def auctions(n: int) -> Tables:
     """W3 with the columns of the others; a bid never comes before its auction, so bids need no window."""
     opened, offered = streams.w3(n)
     left = pa.table([opened["item_id"], opened["opened_at"], _cents(opened["open_price"])], names=COLUMNS)
@@ -51,10 +50,22 @@ def _cents(price: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.round(pc.multiply(price, 100)).cast(pa.int64())
 
 
+def three_streams(n: int) -> Tables:
+    """W4: as W1, but five tuples of a key in each stream instead of a hundred; a key lasts 50 s as there.
+
+    Results are as many as the product of what meets. Three streams of W1 with a window of 1 s give 133 for each row
+    among 3,000 tuples per stream, where bursts of forty come in step, and 2 among a million, where the streams have
+    drifted apart. These give about 2 at either size with a window of 20 s. It is shorter than the life of a key: of the
+    combinations with equal keys it leaves out three quarters, among them some that only the last two members forbid.
+    """
+    return tuple(streams.generate("punct-asc-5-40", n, seed=seed, ahead=1000) for seed in (2, 3, 4))
+
+
 WORKLOADS = {
-    "w1": Workload(streams.w1, 15 * SECOND, 15 * SECOND),
-    "w2": Workload(streams.w2, HOUR, HOUR),
-    "w3": Workload(auctions, HOUR, 0),
+    "w1": Workload(streams.w1, (15 * SECOND, 15 * SECOND)),
+    "w2": Workload(streams.w2, (HOUR, HOUR)),
+    "w3": Workload(auctions, (HOUR, 0)),
+    "w4": Workload(three_streams, (20 * SECOND,) * 3),
 }
 
 
@@ -62,9 +73,9 @@ def write_inputs(workload: str, size: int, batch_rows: int, cache: Path) -> Mani
     """The inputs of a workload, from the cache if they are there.
 
     Args:
-        workload: `w1`, `w2` or `w3`.
+        workload: `w1` to `w4`.
         size: tuples per stream; auctions in W3, whose bids are nine times as many.
-        batch_rows: tuples of both streams per micro-batch, about.
+        batch_rows: tuples of all streams per micro-batch, about.
         cache: folder that holds one folder per (workload, size, batch_rows).
     """
     folder = cache.absolute() / f"{workload}-{size}-{batch_rows}"
@@ -75,30 +86,29 @@ def write_inputs(workload: str, size: int, batch_rows: int, cache: Path) -> Mani
     made = WORKLOADS[workload]
     tables = made.make(size)
     cuts = cut(tables, batch_rows)
-    for name, table, positions in zip(("left", "right"), tables, cuts, strict=True):
+    for name, table, positions in zip(STREAMS, tables, cuts, strict=False):
         _write_parquet(table, positions, folder / name)
         _write_csv(table, folder, name)
     results, checksum = expected(tables, made)
     batches = np.diff(np.array(cuts)).T.tolist()
-    windows = made.left_window_us, made.right_window_us
-    manifest = Manifest(str(folder), workload, size, batch_rows, *windows, batches, results, checksum)
+    windows = list(made.windows_us)
+    manifest = Manifest(str(folder), workload, size, batch_rows, windows, batches, results, checksum)
     manifest.save()
     return manifest
 
 
-def cut(tables: Pair, batch_rows: int) -> tuple[list[int], list[int]]:
-    """Positions in each table at which micro-batches begin and end: the same moments in both, equal numbers of rows.
+def cut(tables: Tables, batch_rows: int) -> list[list[int]]:
+    """Positions in each table at which micro-batches begin and end: the same moments in all, equal numbers of rows.
 
     >>> left = pa.table({"ts": [1, 2, 3, 4]})
     >>> cut((left, pa.table({"ts": [1, 1, 1, 9]})), 4)
-    ([0, 1, 4], [0, 3, 4])
+    [[0, 1, 4], [0, 3, 4]]
     """
     times = [_micros(table) for table in tables]
     merged = np.sort(np.concatenate(times))
     n_batches = max(1, round(len(merged) / batch_rows))
     edges = merged[[len(merged) * i // n_batches for i in range(1, n_batches)]]
-    left, right = ([0, *np.searchsorted(ts, edges).tolist(), len(ts)] for ts in times)
-    return left, right
+    return [[0, *np.searchsorted(ts, edges).tolist(), len(ts)] for ts in times]
 
 
 def _micros(table: pa.Table) -> NDArray[np.int64]:
@@ -129,14 +139,17 @@ def _integers(table: pa.Table) -> pa.Table:
     return table.select(COLUMNS).set_column(1, "ts", table["ts"].cast(pa.int64()))
 
 
-def expected(tables: Pair, workload: Workload) -> tuple[int, int]:
+def expected(tables: Tables, workload: Workload) -> tuple[int, int]:
     """Number and checksum of the results, by DuckDB."""
     connection = duckdb.connect()
-    for name, table in zip(("l", "r"), tables, strict=True):
+    names = STREAMS[: len(tables)]
+    for name, table in zip(names, tables, strict=True):
         connection.register(name, _integers(table))
-    checksum = CHECKSUM.format(key="l.key", left_val="l.val", right_val="r.val")
-    found: Any = connection.execute(
-        f"SELECT count(*), coalesce(sum({checksum}), 0) FROM l JOIN r ON l.key = r.key"
-        f" AND r.ts - l.ts BETWEEN -{workload.right_window_us} AND {workload.left_window_us}"
-    ).fetchone()
+    checksum = checksum_of("a.key", [f"{name}.val" for name in names])
+    joined = from_clause(workload.windows_us, "key", _condition)
+    found: Any = connection.execute(f"SELECT count(*), coalesce(sum({checksum}), 0) {joined}").fetchone()
     return int(found[0]), int(found[1])
+
+
+def _condition(near: Near) -> str:
+    return f"{near.other}.ts - {near.ours}.ts BETWEEN -{near.earlier_us} AND {near.later_us}"

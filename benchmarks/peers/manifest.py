@@ -2,19 +2,65 @@
 
 Only the standard library is imported: the peers read this file in environments of their own.
 
-Every stream has the columns `key`, `ts` and `val`. A pair is a result if the keys are equal and
-`-right_window <= right.ts - left.ts <= left_window`: the later tuple lies in the window of the earlier one.
+Every stream has the columns `key`, `ts` and `val`. A tuple of each is a result if the keys are equal and of every two
+the later one lies in the window of the earlier one: `-window of b <= b.ts - a.ts <= window of a`. With one window for
+all, every two members are at most so far apart (WJ-03).
 """
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import reduce
 from pathlib import Path
+from typing import NamedTuple
 
-FORMAT = 1  # of the files on disk; others are written again
+FORMAT = 2  # of the files on disk; others are written again
 NAME = "manifest.json"
+STREAMS = "abcdefgh"  # what the streams are called, in the order of their places
 
-# Stays far below 2^63 even in a sum over 10^11 results, so no system needs to wrap around or to widen its sums.
-CHECKSUM = "({key} * 131 + {left_val} * 8191 + {right_val}) % 1000003"
+
+class Near(NamedTuple):
+    """Two streams of a join: a tuple of `other` may be so much earlier or later than its partner of `ours`."""
+
+    ours: str
+    other: str
+    earlier_us: int
+    later_us: int
+
+
+def near_others(windows_us: Sequence[int], place: int) -> list[Near]:
+    """How near a tuple of the stream at a place must be to those of all streams before it.
+
+    >>> near_others([7, 8, 9], 2)
+    [Near(ours='a', other='c', earlier_us=9, later_us=7), Near(ours='b', other='c', earlier_us=9, later_us=8)]
+    """
+    return [Near(STREAMS[i], STREAMS[place], windows_us[place], windows_us[i]) for i in range(place)]
+
+
+def from_clause(windows_us: Sequence[int], key: str, condition: Callable[[Near], str]) -> str:
+    """The join in SQL, one stream after the other, each with a condition on its distance from every one before it.
+
+    >>> from_clause([7, 8], "key", lambda near: f"b.ts - a.ts BETWEEN {-near.earlier_us} AND {near.later_us}")
+    'FROM a JOIN b ON a.key = b.key AND b.ts - a.ts BETWEEN -8 AND 7'
+    """
+    clause = f"FROM {STREAMS[0]}"
+    for place, name in enumerate(STREAMS[1 : len(windows_us)], start=1):
+        times = (condition(near) for near in near_others(windows_us, place))
+        clause += f" JOIN {name} ON " + " AND ".join([f"{STREAMS[0]}.{key} = {name}.{key}", *times])
+    return clause
+
+
+def checksum_of(key: str, values: Sequence[str]) -> str:
+    """A term of SQL whose sum over all results is compared.
+
+    It stays far below 2^63 with up to three streams, and even in a sum over 10^11 results, so no system needs to wrap
+    around or to widen its sums.
+
+    >>> checksum_of("k", ["u", "v", "w"])
+    '(k * 131 + ((u * 8191 + v) * 8191 + w)) % 1000003'
+    """
+    digits = reduce(lambda longer, value: f"({longer} * 8191 + {value})", values)
+    return f"({key} * 131 + {digits}) % 1000003"
 
 
 @dataclass(frozen=True)
@@ -22,30 +68,35 @@ class Manifest:
     """A workload on disk.
 
     Args:
-        folder: `left/*.parquet`, `right/*.parquet` (a file per micro-batch and side, in order of their names and of
-            their times of change), `left.csv`, `right.csv` (whole streams: key, ts in microseconds, val) and
-            `named/` (the same with a header).
+        folder: `a/*.parquet`, `b/*.parquet`, … (a file per micro-batch and stream, in order of their names and of
+            their times of change), `a.csv`, `b.csv`, … (whole streams: key, ts in microseconds, val) and `named/`
+            (the same with a header).
         size: what the workload was asked for: tuples per stream, or auctions.
-        batch_rows: tuples of both streams per micro-batch.
+        batch_rows: tuples of all streams per micro-batch.
+        windows_us: of each stream, how long a tuple waits for later ones of the others.
         batches: how many of each stream every micro-batch has.
-        results: number of pairs.
-        checksum: sum of `CHECKSUM` over the pairs.
+        results: their number.
+        checksum: sum of `checksum_of` over the results.
     """
 
     folder: str
     workload: str
     size: int
     batch_rows: int
-    left_window_us: int
-    right_window_us: int
+    windows_us: list[int]
     batches: list[list[int]]
     results: int
     checksum: int
     format: int = FORMAT
 
     @property
+    def names(self) -> list[str]:
+        """What the streams are called, a letter each."""
+        return list(STREAMS[: len(self.windows_us)])
+
+    @property
     def rows(self) -> int:
-        """Tuples of both streams."""
+        """Tuples of all streams."""
         return sum(map(sum, self.batches))
 
     @property

@@ -23,7 +23,7 @@ class Batch:
     rows: int
     seconds: float
     results: int | None = None
-    state_rows: int | None = None  # tuples of both streams
+    state_rows: int | None = None  # tuples of all streams; where joins are chained, what they hand on as well
     state_bytes: int | None = None
 
 
@@ -35,11 +35,11 @@ class Outcome:
         system: its name.
         status: `ok`, `wrong` (results differ from DuckDB's), `skipped` or `failed`.
         note: why, or what the figures mean.
-        rows: tuples of both streams.
+        rows: tuples of all streams.
         seconds: the whole run, from the start of the query to its end.
         rows_per_s: the figure to compare. With micro-batches: whole triggers, without the first one.
         results: number of result rows.
-        checksum: sum of `manifest.CHECKSUM` over them.
+        checksum: sum of `manifest.checksum_of` over them.
         batches: the micro-batches, for systems that have them.
         details: whatever else is worth keeping, such as versions and settings.
     """

@@ -1,4 +1,4 @@
-"""Pathway's interval join on written inputs: two threads, CSV in, all results to the null sink.
+"""Pathway's interval joins on written inputs: two threads, CSV in, all results to the null sink.
 
 The streams are read in Pathway's static mode: everything is one batch, and nothing is forgotten. The rate is that of
 the whole run. The results are counted and summed up in a run before. Started as a program by `run.py`, in the
@@ -8,30 +8,47 @@ environment `.bench/pathway`: nothing but pathway and the standard library is im
 import argparse
 import os
 import time
+from functools import reduce
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.peers.manifest import Manifest
+from benchmarks.peers.manifest import Manifest, Near, near_others
 from benchmarks.peers.outcome import Outcome, run_program
 
 THREADS = "2"
 
 
 def joined(pw: Any, manifest: Manifest) -> Any:
-    """All pairs, with the columns of both sides."""
+    """All results, with the columns of all streams: a chain of joins by the distance from the first stream."""
     schema = pw.schema_from_types(key=int, ts=int, val=int)
-    left, right = (
-        pw.io.csv.read(manifest.path / "named" / f"{name}.csv", schema=schema, mode="static")
-        for name in ("left", "right")
+    first, *others = (
+        pw.io.csv.read(manifest.path / "named" / f"{name}.csv", schema=schema, mode="static") for name in manifest.names
     )
-    interval = pw.temporal.interval(-manifest.right_window_us, manifest.left_window_us)
-    pairs = pw.temporal.interval_join_inner(left, right, left.ts, right.ts, interval, left.key == right.key)
-    return pairs.select(key=left.key, left_ts=left.ts, left_val=left.val, right_ts=right.ts, right_val=right.val)
+    results, known = first, {"a_ts": first.ts, "a_val": first.val}
+    for place, other in enumerate(others, start=1):
+        near, *between = near_others(manifest.windows_us, place)
+        interval = pw.temporal.interval(-near.earlier_us, near.later_us)
+        met = pw.temporal.interval_join_inner(
+            results, other, known["a_ts"], other.ts, interval, results.key == other.key
+        )
+        known |= {f"{near.other}_ts": other.ts, f"{near.other}_val": other.val}
+        results = filtered(met.select(key=results.key, **known), between)
+        known = {name: results[name] for name in known}
+    return results
 
 
-def summed(pw: Any, results: Any) -> Any:
-    """One row; the checksum is `manifest.CHECKSUM` as Pathway writes it."""
-    term = (results.key * 131 + results.left_val * 8191 + results.right_val) % 1000003
+def filtered(results: Any, between: list[Near]) -> Any:
+    """Those whose last member is near the ones between the first and itself."""
+    for near in between:
+        later_us = results[f"{near.other}_ts"] - results[f"{near.ours}_ts"]
+        results = results.filter((later_us >= -near.earlier_us) & (later_us <= near.later_us))
+    return results
+
+
+def summed(pw: Any, manifest: Manifest, results: Any) -> Any:
+    """One row; the checksum is `manifest.checksum_of` as Pathway writes it."""
+    digits = reduce(lambda longer, value: longer * 8191 + value, (results[f"{name}_val"] for name in manifest.names))
+    term = (results.key * 131 + digits) % 1000003
     return results.select(term=term).reduce(n=pw.reducers.count(), checksum=pw.reducers.sum(pw.this.term))
 
 
@@ -52,7 +69,7 @@ def check(pw: Any, manifest: Manifest) -> tuple[int, int]:
         if is_addition:
             found.append((row["n"], row["checksum"]))
 
-    pw.io.subscribe(summed(pw, joined(pw, manifest)), on_change=keep)
+    pw.io.subscribe(summed(pw, manifest, joined(pw, manifest)), on_change=keep)
     run(pw)
     return found[-1]
 

@@ -1,4 +1,4 @@
-"""Our own join on written inputs, measured as Spark's own is: one file of each side per trigger, the noop sink.
+"""Our own join on written inputs, measured as Spark's is: one file of each stream per trigger, the noop sink.
 
 `--what join` makes all results, `groups` the count and maximum per key instead, and `floor` runs the same pipeline with
 an empty step: what any join in this place would cost. Started as a program by `run.py`.
@@ -14,18 +14,24 @@ from typing import Any
 
 import pandas as pd
 import pyspark
-from benchmarks.peers.manifest import CHECKSUM, Manifest
+from benchmarks.peers.manifest import Manifest
 from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
-from benchmarks.peers.spark_native import Progress, run_query, session
+from benchmarks.peers.spark_native import Progress, observed, run_query, session
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 import punctuated as pt
 from punctuated.bind.sources import Source
+from punctuated.model.counters import per_stream
 from punctuated.spark.joined import SparkJoin
 
 SCHEMA = "key BIGINT, ts TIMESTAMP, val BIGINT"
+SAID: dict[str, tuple[Source | None, ...]] = {  # the punctuations of the streams
+    "w1": (pt.when("last"), pt.when("last")),
+    "w2": (None, None),
+    "w3": (pt.unique(), pt.when("last")),
+    "w4": (pt.when("last"),) * 3,
+}
 
 
 class EmptyStep(StatefulProcessor):
@@ -45,27 +51,30 @@ class EmptyStep(StatefulProcessor):
         """Nothing to close."""
 
 
-def side(spark: SparkSession, folder: Path, flagged: bool) -> DataFrame:
+def frame(spark: SparkSession, folder: Path, flagged: bool) -> DataFrame:
     """A stream of one file per trigger."""
     schema = f"{SCHEMA}, last BOOLEAN" if flagged else SCHEMA
     return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
 def joined(spark: SparkSession, manifest: Manifest) -> SparkJoin:
-    """The workload's join, with the punctuations that its streams carry."""
-    said: dict[str, tuple[Source | None, Source | None]] = {
-        "w1": (pt.when("last"), pt.when("last")),
-        "w2": (None, None),
-        "w3": (pt.unique(), pt.when("last")),
-    }
+    """The workload's join, with the punctuations that its streams carry.
+
+    Where all windows are equal, three streams are joined as by `within=` of that length.
+    """
     streams = []
-    windows = manifest.left_window_us, manifest.right_window_us
-    for place, (name, window, source) in enumerate(zip("AB", windows, said[manifest.workload], strict=True)):
-        flagged = source is not None and source != pt.unique()
-        frame = side(spark, manifest.path / ("left", "right")[place], flagged)
-        streams.append(pt.stream(frame, name=name, key="key", time="ts", window=window, punctuations=source))
-    result: SparkJoin = pt.join(streams[0], streams[1], select=["ts_left", "val_left", "ts_right", "val_right"])
+    for name, window, source in zip(manifest.names, manifest.windows_us, SAID[manifest.workload], strict=True):
+        read = frame(spark, manifest.path / name, source is not None and source != pt.unique())
+        streams.append(pt.stream(read, name=name, key="key", time="ts", window=window, punctuations=source))
+    result: SparkJoin = pt.join(*streams, select=[*columns(manifest, "ts"), *columns(manifest, "val")])
     return result
+
+
+def columns(manifest: Manifest, name: str) -> list[str]:
+    """What a column of the streams is called in the results."""
+    if len(manifest.names) == 2:
+        return [f"{name}_left", f"{name}_right"]
+    return [f"{stream}_{name}" for stream in manifest.names]
 
 
 def floor(join: SparkJoin) -> DataFrame:
@@ -74,25 +83,19 @@ def floor(join: SparkJoin) -> DataFrame:
     return packed.groupBy("bucket").transformWithStateInPandas(EmptyStep(), "n BIGINT", "append", "None")
 
 
-def observed(results: DataFrame) -> DataFrame:
-    """Counts the results and sums them up on their way to the sink."""
-    checksum = F.expr(CHECKSUM.format(key="key", left_val="val_left", right_val="val_right"))
-    return results.observe("results", F.count(F.lit(1)).alias("n"), F.sum(checksum).alias("checksum"))
-
-
 def buckets_of(progress: Progress) -> list[dict[str, int]]:
     """The metrics of each bucket."""
     observed = progress.get("observedMetrics", {}).get("punctuated", {})
     return [json.loads(text) for text in observed.get("buckets", [])]
 
 
-def batch(progress: Progress) -> Batch:
+def batch(progress: Progress, n_streams: int) -> Batch:
     """What one micro-batch's progress says."""
     buckets = buckets_of(progress)
     return Batch(
         rows=progress["numInputRows"],
         seconds=progress["durationMs"]["triggerExecution"] / 1000,
-        state_rows=sum(bucket["state_left"] + bucket["state_right"] for bucket in buckets),
+        state_rows=sum(bucket[name] for bucket in buckets for name in per_stream("state", n_streams)),
         state_bytes=sum(bucket["bytes"] for bucket in buckets),
     )
 
@@ -102,17 +105,18 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = pt.configure(session("rocksdb", options.partitions, dict(pair.split("=", 1) for pair in options.conf)))
     try:
-        _, checked = run_query(observed(joined(spark, manifest).results))
+        values = columns(manifest, "val")
+        _, checked = run_query(observed(joined(spark, manifest).results, values))
         found = [progress["observedMetrics"]["results"] for progress in checked]
         timed = {
             "join": lambda join: join.results,
-            "groups": lambda join: join.group_by("key").agg(n=pt.count(), highest=pt.max("val_right")),
+            "groups": lambda join: join.group_by("key").agg(n=pt.count(), highest=pt.max(values[-1])),
             "floor": floor,
         }[options.what](joined(spark, manifest))
         seconds, progresses = run_query(timed)
     finally:
         spark.stop()
-    batches = [batch(progress) for progress in progresses]
+    batches = [batch(progress, len(manifest.names)) for progress in progresses]
     return Outcome(
         options.system,
         note=f"{options.what}; whole triggers after the first micro-batch",

@@ -50,7 +50,7 @@ SYSTEMS = {
     "flink-reuse": System("benchmarks.peers.flink_sql", "flink", ("--conf", "pipeline.object-reuse=true")),
     "pathway": System("benchmarks.peers.pathway_join", "pathway"),
 }
-DESIGNED = {"w1": 2_000_000, "w2": 2_000_000, "w3": 200_000}
+DESIGNED = {"w1": 2_000_000, "w2": 2_000_000, "w3": 200_000, "w4": 1_000_000}
 LIMITS = {("w1", "pathway"): 100_000}  # of `size`: the results of one batch are all in memory at once
 
 
@@ -183,7 +183,7 @@ def main() -> None:
         type=int,
         help="tuples per stream; in W3 auctions, with nine bids each; as designed",
     )
-    parser.add_argument("--batch-rows", type=int, default=100_000, help="tuples of both streams per micro-batch")
+    parser.add_argument("--batch-rows", type=int, default=100_000, help="tuples of all streams per micro-batch")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated: %(default)s")
     parser.add_argument("--cache", type=Path, default=Path("out/bench"), help="folder for inputs and logs")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/peers.json"))

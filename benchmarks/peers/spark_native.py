@@ -1,19 +1,19 @@
-"""Spark's own stream-stream join on written inputs: one file of each side per trigger, all results to the noop sink.
+"""Spark's own stream-stream join on written inputs: one file of each stream per trigger, all results to the noop sink.
 
-Watermarks without delay on both sides and a range on the time difference, so that Spark can forget what no later tuple
-can match. By default the results are counted and summed up in a run of their own, which also warms the JVM up; the
-timed run then only makes them. Started as a program by `run.py`; prints nothing, writes an outcome.
+Watermarks without delay on all streams and ranges on the time differences, so that Spark can forget what no later tuple
+can match. Three streams are two joins, one behind the other. By default the results are counted and summed up in a run
+of their own, which also warms the JVM up; the timed run then only makes them. Started as a program by `run.py`; prints
+nothing, writes an outcome.
 """
 
 import argparse
 import json
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import pyspark
-from benchmarks.peers.manifest import CHECKSUM, Manifest
+from benchmarks.peers.manifest import Manifest, Near, checksum_of, near_others
 from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
@@ -51,26 +51,41 @@ def session(store: str, partitions: int, settings: dict[str, str]) -> SparkSessi
     return builder.getOrCreate()
 
 
-def side(spark: SparkSession, folder: Path, alias: str) -> DataFrame:
+def stream(spark: SparkSession, manifest: Manifest, name: str) -> DataFrame:
     """A stream of one file per trigger."""
-    files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
-    return files.withWatermark("ts", "0 seconds").alias(alias)
+    files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(manifest.path / name))
+    return files.withWatermark("ts", "0 seconds").alias(name)
 
 
 def joined(spark: SparkSession, manifest: Manifest) -> DataFrame:
-    """All pairs, with the columns of both sides."""
-    left, right = side(spark, manifest.path / "left", "l"), side(spark, manifest.path / "right", "r")
-    condition = (
-        f"l.key = r.key AND r.ts >= l.ts - INTERVAL {manifest.right_window_us} MICROSECONDS"
-        f" AND r.ts <= l.ts + INTERVAL {manifest.left_window_us} MICROSECONDS"
+    """All results, with the columns of all streams: one after the other is joined with the results of those before."""
+    first, *others = manifest.names
+    results = stream(spark, manifest, first)
+    for place, name in enumerate(others, start=1):
+        near = [condition(near) for near in near_others(manifest.windows_us, place)]
+        met = results.join(stream(spark, manifest, name), F.expr(" AND ".join([f"a.key = {name}.key", *near])))
+        results = handed_on(met, name)
+    return results.withColumnsRenamed({"ts": "a_ts", "val": "a_val"})
+
+
+def condition(near: Near) -> str:
+    """A range of times; from those of the first stream Spark derives how long to keep what, of others it warns."""
+    ours = "a.ts" if near.ours == "a" else f"a.{near.ours}_ts"
+    return (
+        f"{near.other}.ts >= {ours} - INTERVAL {near.earlier_us} MICROSECONDS"
+        f" AND {near.other}.ts <= {ours} + INTERVAL {near.later_us} MICROSECONDS"
     )
-    columns = ("l.key", "l.ts AS left_ts", "l.val AS left_val", "r.ts AS right_ts", "r.val AS right_val")
-    return left.join(right, F.expr(condition)).selectExpr(*columns)
 
 
-def observed(results: DataFrame) -> DataFrame:
+def handed_on(met: DataFrame, name: str) -> DataFrame:
+    """Results as they go into the next join, where Spark allows for one event time: that of the first stream."""
+    plain_time = F.col(f"{name}.ts").alias(f"{name}_ts", metadata={})
+    return met.select("a.*", plain_time, F.col(f"{name}.val").alias(f"{name}_val")).alias("a")
+
+
+def observed(results: DataFrame, values: list[str]) -> DataFrame:
     """Counts the results and sums them up on their way to the sink; costs some 20 ns a result."""
-    checksum = F.expr(CHECKSUM.format(key="key", left_val="left_val", right_val="right_val"))
+    checksum = F.expr(checksum_of("key", values))
     return results.observe("results", F.count(F.lit(1)).alias("n"), F.sum(checksum).alias("checksum"))
 
 
@@ -87,20 +102,24 @@ def run_query(results: DataFrame) -> tuple[float, list[Progress]]:
 
 def batch(progress: Progress, results: int) -> Batch:
     """What one micro-batch's progress says."""
-    state = progress["stateOperators"][0]
     return Batch(
         rows=progress["numInputRows"],
         seconds=progress["durationMs"]["triggerExecution"] / 1000,
         results=results,
-        state_rows=state["numRowsTotal"],
-        state_bytes=state["memoryUsedBytes"],
+        state_rows=of_all_joins(progress, "numRowsTotal"),
+        state_bytes=of_all_joins(progress, "memoryUsedBytes"),
     )
+
+
+def of_all_joins(progress: Progress, name: str) -> int:
+    """What the joins of a micro-batch say, summed up."""
+    return sum(join[name] for join in progress["stateOperators"])
 
 
 def runs(spark: SparkSession, manifest: Manifest, apart: bool) -> tuple[float, list[Progress], list[dict[str, int]]]:
     """Seconds and progress of the timed run, and what was observed of each micro-batch, there or in a run before."""
     results = joined(spark, manifest)
-    seconds, progresses = run_query(observed(results))
+    seconds, progresses = run_query(observed(results, [f"{name}_val" for name in manifest.names]))
     found = [progress["observedMetrics"]["results"] for progress in progresses]
     if apart:
         seconds, progresses = run_query(results)
@@ -131,7 +150,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
             "conf": options.conf,
             "checks": options.checks,
             "durations_ms": [progress["durationMs"] for progress in progresses],
-            "dropped_late": sum(progress["stateOperators"][0]["numRowsDroppedByWatermark"] for progress in progresses),
+            "dropped_late": sum(of_all_joins(progress, "numRowsDroppedByWatermark") for progress in progresses),
         },
     )
 
