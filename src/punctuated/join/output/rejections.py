@@ -11,40 +11,34 @@ from punctuated.model.counters import rejected_as
 from punctuated.model.rejection import REJECTIONS
 
 _COUNTS = "counts"
+_CODES = {reason: code for code, reason in enumerate(REJECTIONS)}
 
 
 class Rejections:
     """Counts by reason and stream; they outlive a batch."""
 
     def __init__(self, n_streams: int) -> None:
-        self._counts: dict[str, list[int]] = {reason: [0] * n_streams for reason in REJECTIONS}
+        self._counts = np.zeros((len(REJECTIONS), n_streams), np.int64)  # reasons by the kernels' codes
 
     def add(self, side: int, reason: str, n_rows: int) -> None:
         """Rows of a stream were rejected."""
-        self._counts[reason][side] += n_rows
+        self._counts[_CODES[reason], side] += n_rows
 
     def add_entries(self, entries: Records) -> None:
         """Rows were rejected by the loop."""
-        self._counts = self._with(entries)
+        np.add.at(self._counts, (entries["reason"], entries["side"]), 1)
 
     def counts(self, pending: Records) -> Mapping[str, Sequence[int]]:
         """By the names of their counters; `pending` are entries that are still to be added."""
-        return {rejected_as(reason): counts for reason, counts in self._with(pending).items()}
-
-    def _with(self, entries: Records) -> dict[str, list[int]]:
-        if not len(entries):
-            return self._counts
-        counts = {reason: list(known) for reason, known in self._counts.items()}
-        for code, reason in enumerate(REJECTIONS):
-            sides = entries["side"][entries["reason"] == code]
-            for side in range(len(counts[reason])):
-                counts[reason][side] += int(np.sum(sides == side))
-        return counts
+        counts = self._counts.copy()
+        np.add.at(counts, (pending["reason"], pending["side"]), 1)
+        return {rejected_as(reason): counts[code].tolist() for reason, code in _CODES.items()}
 
     def save(self) -> Content:
         """The counts."""
-        return Content({_COUNTS: to_json(self._counts)})
+        return Content({_COUNTS: to_json({reason: self._counts[code].tolist() for reason, code in _CODES.items()})})
 
     def load(self, saved: Loaded) -> None:
         """Go on from `save`."""
-        self._counts = from_json(saved.plain[_COUNTS])
+        for reason, counts in from_json(saved.plain[_COUNTS]).items():
+            self._counts[_CODES[reason]] = counts

@@ -8,6 +8,7 @@ arrays are not saved: a value is named by its code, and everything is linked ane
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.exchange.bundle import Bundle
@@ -27,6 +28,9 @@ _COMMON_KEPT = ("seq", "first_seq", "timers", *lay.TOTALS)
 _ORDERED = ("pending", "deadlines")  # timers that are numbered in the order of setting; clusters are not
 _TIMER = np.dtype([("order", "i8"), ("time", "i8"), ("value", "i8")])
 
+_NO_VALUES = np.empty(0, np.bool_)
+
+Mask = npt.NDArray[np.bool_]
 NodeCodes = Callable[[int, pa.Table], Ints]  # the codes of the values that hold such tuples
 
 
@@ -38,9 +42,11 @@ class SavedArrays:
 
     def save(self) -> Content:
         """What the arrays hold, without pointers."""
-        records = {"values": _by_first(self._remembered())}
-        if self._state.arrays.last_ends.size:
-            records["last_ends"] = _by_first(self._last_ends())
+        state = self._state
+        needed = mark_needed(state.arrays) != 0 if state.punctuated else _NO_VALUES  # others wait to be collected
+        records = {"values": _by_first(self._remembered(needed))}
+        if state.arrays.last_ends.size:
+            records["last_ends"] = _by_first(self._last_ends(needed))
         for side in self._spec.sides:
             records |= {f"{name}.{side}": _by_first(self._timers(name, side)) for name in _ORDERED}
         return Content(self._plain(), records, {f"tuples.{side}": self._tuples(side) for side in self._spec.sides})
@@ -92,14 +98,13 @@ class SavedArrays:
         ids, marks = rows.live_ids(state, side)
         return Log(ids, rows.next_id, lambda n: rows.newest(state, side, n), ids[marks & lay.MATCHED != 0])
 
-    def _remembered(self) -> lay.Records:
+    def _remembered(self, needed: Mask) -> lay.Records:
         """Values of which more is known than their stored tuples say."""
         state, arrays = self._state, self._state.arrays
         if not state.punctuated:
             return np.empty(0, lay.remembered_type(state.width))
         values, endings = arrays.values[: state.n_values], arrays.endings[: state.n_values]
-        known = (values["flags"] != 0) | (endings["last_ts"] != lay.NEVER).any(axis=1)
-        known &= mark_needed(arrays) != 0  # others are only waiting to be collected
+        known = needed & ((values["flags"] != 0) | (endings["last_ts"] != lay.NEVER).any(axis=1))
         for side in self._spec.sides:
             for name in ("pending", "clusters"):
                 known[getattr(arrays, name)[side][: int(state.sides[f"n_{name}"][side])]["value"]] = True
@@ -110,11 +115,10 @@ class SavedArrays:
             remembered[name] = endings[name][known]
         return remembered
 
-    def _last_ends(self) -> lay.Records:
+    def _last_ends(self, needed: Mask) -> lay.Records:
         """When the windows of values' last tuples end, where tuples have windows of their own."""
         state, arrays = self._state, self._state.arrays
-        known = (arrays.endings["last_ts"][: state.n_values] != lay.NEVER).any(axis=1)
-        known &= mark_needed(arrays) != 0
+        known = needed & (arrays.endings["last_ts"][: state.n_values] != lay.NEVER).any(axis=1)
         ends = np.empty(int(np.count_nonzero(known)), [("code", "i8"), ("end", "i8", (state.width,))])
         ends["code"] = arrays.values["code"][: state.n_values][known]
         ends["end"] = arrays.last_ends[: state.n_values][known]
