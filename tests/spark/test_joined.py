@@ -365,7 +365,7 @@ TABLE = pa.table({"k": [1], "ts": [1], "v": [1]})
     ("build", "error", "message"),
     [
         (lambda s: joined_on(frame(s), frame(s, True)), pt.StreamError, "some inputs are streaming"),
-        (lambda s: joined_on(frame(s), TABLE), pt.StreamError, "one stream is a table"),
+        (lambda s: joined_on(frame(s), TABLE), pt.StreamError, "some streams are tables"),
         (lambda s: stream(frame(s), punctuations=pt.endings(TABLE, key="k", time="ts")), pt.StreamError, "endings"),
         (lambda s: stream(frame(s), key="kk"), pt.ColumnError, "no column 'kk'; did you mean 'k'?"),
         (lambda s: stream(frame(s), time="when"), pt.ColumnError, "no column 'when'; it has: k, ts, v"),
