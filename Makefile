@@ -48,10 +48,16 @@ $(READY): pyproject.toml
 demo: $(READY) ## run the auction query with and without punctuations
 	@$(BIN)/punctuated demo
 
-# Lint first, so that pytest's closing line is the last line of the output.
+# Lint first, so that pytest's closing line is the last line of the output. Meanwhile kernels are compiled, which the
+# workers of pytest would otherwise all do by themselves, and at the same time.
 .PHONY: test
-test: lint ## lint, then every test but benchmarks
+test: $(READY) ## lint, then every test but benchmarks
+	@$(MAKE) -j 2 lint kernels
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+.PHONY: kernels
+kernels: $(READY)
+	@$(BIN)/python -c 'import punctuated; punctuated.warm_up()'
 
 .PHONY: cluster-test
 cluster-test: $(READY) ## kill workers of a Spark cluster: nothing is lost or doubled (ARGS="--kills 5 --seed 7")
