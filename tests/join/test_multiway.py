@@ -10,7 +10,11 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.state import arrays
 from punctuated.join.state.journal import Journal, restore
 from punctuated.model.algorithm import GCA, HW, LCA, MW, NLW, RIPPLE, XJOIN, Algorithm
+from punctuated.model.pattern import WILDCARD, Constant
 from punctuated.model.predicate import Column
+from punctuated.model.punctuation import Punctuation
+from punctuated.model.reach import reach_within
+from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.testing.multiway_strategies import multiway_cases
 from punctuated.testing.strategies import Case
@@ -92,3 +96,14 @@ def test_an_extra_predicate_decides_which_results_count(case: Case) -> None:
         return ours is not None and theirs is not None and ours <= theirs
 
     check(case, run(case.spec, case.batches, new_driver(case.spec, where=first <= last)), where=agree)
+
+
+def test_an_ending_that_the_end_of_its_stream_puts_into_effect_counts_from_its_own_time() -> None:
+    """Another stream has ended the value before, so that both are asked for a proof while the stream ends."""
+    columns = ("k", "ts", "v", "f")
+    streams = tuple(StreamSpec(name, columns, ("k",), "ts", punctuated=name in "CD") for name in "ABCD")
+    spec = JoinSpec(streams, reaches=(reach_within("ABCD", 0),))
+    ended = Punctuation(2, (Constant(0), WILDCARD, WILDCARD, WILDCARD), in_band=False)
+    early, late = Row((0, 2, None, False)), Row((0, 3, None, False))
+    case = Case(spec, [([], [], [], [ended]), ([early], [late], [ended, early], [early])])
+    check(case, run(spec, case.batches))

@@ -43,6 +43,12 @@ def due_by_watched(state: MultiState, side: int, time: int) -> int:
     return due_at(state, side, time + 1)
 
 
+@inlined
+def progress(state: MultiState, side: int) -> int:
+    """How far a stream is; its watermark may be behind where the stream ends just now."""
+    return int(max(state.sides[side].watermark, state.sides[side].floor))
+
+
 @part
 def early_ts(state: MultiState, side: int, index: int, just_ended: bool, waits: bool) -> int:
     """Since when no partner of the last tuple can come of a value that `side` has ended; FOREVER if one can.
@@ -58,15 +64,14 @@ def early_ts(state: MultiState, side: int, index: int, just_ended: bool, waits: 
         if other == side:
             continue
         end = last + state.far[side, other]
-        progress = max(state.sides[other].watermark, state.sides[other].floor)  # which may have grown just now
-        is_beyond, is_over = progress > end, has_ended(state, other, index)
+        is_beyond, is_over = progress(state, other) > end, has_ended(state, other, index)
         if not is_beyond and not is_over:
             if waits and state.far[side, other] != UNBOUNDED:
                 set_deadline(state, other, end, side, index)
             return FOREVER
         by_other = ended_ts(state, other, index) if is_over else FOREVER
         proved = max(proved, min(by_other, end + 1) if is_beyond else by_other)
-        long_ago = long_ago and is_beyond and state.sides[side].watermark > end + 1
+        long_ago = long_ago and is_beyond and progress(state, side) > end + 1
     return int(ts if long_ago else max(ts, proved))
 
 
