@@ -10,6 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 WORKLOADS := w1 w2 w3 w4
+KERNELS := OF_VALUES OF_PAIRS OF_FOUR OF_EIGHT
 
 # A name on the PATH is not enough: version managers leave names there that do not run.
 RUNS_AND_IS_NEW := -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))'
@@ -52,12 +53,12 @@ demo: $(READY) ## run the auction query with and without punctuations
 # workers of pytest would otherwise all do by themselves, and at the same time.
 .PHONY: test
 test: $(READY) ## lint, then every test but benchmarks
-	@$(MAKE) -j 2 lint kernels
+	@$(MAKE) -j 2 lint $(KERNELS)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: kernels
-kernels: $(READY)
-	@$(BIN)/python -c 'import punctuated; punctuated.warm_up()'
+.PHONY: $(KERNELS)
+$(KERNELS): $(READY)
+	@$(BIN)/python -c 'from punctuated.bind import warm_up; warm_up.compile_once(warm_up.Kernels.$@)'
 
 .PHONY: cluster-test
 cluster-test: $(READY) ## kill workers of a Spark cluster: nothing is lost or doubled (ARGS="--kills 5 --seed 7")
