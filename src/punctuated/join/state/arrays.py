@@ -87,7 +87,7 @@ class JoinState:
             "lateness": stream.lateness_us,
             "span": span,
             "offset": window.offset_us if isinstance(window, TimeWindow) else 0,
-            "forget_after": lay.UNBOUNDED if not spec.algorithm.by_window else 0 if spec.own_windows else span,
+            "forget_after": self._forget_after(spec, span),
             "rows": window.n if isinstance(window, CountWindow) else 0,
             "rows_per_key": isinstance(window, CountWindow) and window.per_key,
             "preserved": spec.how.preserves(side),
@@ -97,6 +97,12 @@ class JoinState:
             "tracks_last": stream.punctuated and (alone == lay.BY_WINDOW or stream.clustered),
             "policy": _POLICIES[stream.on_violation],
         }
+
+    def _forget_after(self, spec: JoinSpec, span: int) -> int:
+        """How long the time list keeps a tuple."""
+        if spec.is_staged:  # beyond the end of the other stream, too: it may have to meet what is on disk
+            return lay.FOREVER + lay.UNBOUNDED
+        return lay.UNBOUNDED if not spec.algorithm.by_window else 0 if spec.own_windows else span
 
     def _alone(self, spec: JoinSpec, side: int) -> int:
         """How a stream may end values of the output without the others."""

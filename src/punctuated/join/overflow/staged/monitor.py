@@ -1,9 +1,7 @@
 """The monitor: parameters of a join as it runs, and which events follow from them (PJ-13)."""
 
-import numpy as np
-
 from punctuated.join.state.arrays import JoinState
-from punctuated.kernels.layout import FOREVER
+from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.event import Event
 from punctuated.model.policy import Policy
 
@@ -54,7 +52,7 @@ class Monitor:
         """So many punctuations have taken effect; time goes on."""
         self.arrived = fresh
         self.since_propagation += fresh
-        if self.propagated_at is None and np.any(self._state.sides["newest"] != np.iinfo(np.int64).min):
+        if self.propagated_at is None and self.time != NEVER:
             self.propagated_at = self.time
 
     def note_propagation(self) -> None:

@@ -65,7 +65,7 @@ class StagedJoin:
         self._n_collected = 0  # of the endings that wait for a purge, those that are in the index
         self._ranges: list[tuple[int, Pending]] = []  # that took effect since the last look
         self._cleaned_before: int | None = None  # the place of an object that ends a stream
-        self._is_empty = False
+        self._is_empty, self._over = False, [False, False]
         statements.ranges.watch = lambda side, ending: self._ranges.append((side, ending))
         self.parts: dict[str, Part] = {"disk parts": disk, "punctuation index": index, "stages": self._parted}
         wire(self.registry, policy, self, by_punctuation=spec.algorithm.by_punctuation)
@@ -77,6 +77,7 @@ class StagedJoin:
         self._timetable.begin(order, inputs)
         self.monitor.limit = self._limit.tuples(self._parted.rows)
         self._n_collected = min(self._n_collected, self.monitor.since_purge)
+        self._over = [self._parted.is_over(side) for side in range(2)]
         self._is_empty, self._cleaned_before = order.size == 0, None
 
     def before(self, at: int, stop: int) -> int:
@@ -147,13 +148,14 @@ class StagedJoin:
 
     def _let_go_for_ends(self) -> None:
         """A stream has ended: the other's tuples have met all of its tuples, so nothing of them need be kept."""
-        disk = self._parted.disk
+        parted = self._parted
         for side in range(2):
-            if self._parted.is_over(side) and self._cleaned_before is not None:
-                for chunk in disk.chunks(1 - side):
-                    disk.remove(chunk)
-                self._parted.index.forget_tuples(1 - side)
-        self._parted.note_disk()
+            if parted.is_over(side) and not self._over[side]:
+                for chunk in parted.disk.chunks(1 - side):
+                    parted.disk.remove(chunk)
+                parted.index.forget_tuples(1 - side)
+                parted.note_disk()
+                self._over[side] = True
 
     # The tasks
 
