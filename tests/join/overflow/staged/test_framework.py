@@ -81,7 +81,7 @@ def test_own_listeners_stand_where_they_are_put_and_are_asked_first() -> None:
         Policy()
         .on(Event.STATE_FULL, last)
         .on(Event.STATE_FULL, first, before="state relocation")
-        .on(Event.STATE_FULL, never, after="state purge", when=lambda join: join.monitor.disk_tuples < 0)
+        .on(Event.STATE_FULL, never, after="state purge", when=lambda join: sum(join.monitor.on_disk) < 0)
     )
     driver, join = started(policy)
     assert join.registry.names(Event.STATE_FULL) == ["state purge", "never", "first", "state relocation", "last"]
@@ -161,7 +161,7 @@ def test_bad_policies_say_what_to_give() -> None:
         ({"relocate": "any"}, "'largest', 'smallest'"),
     ):
         with pytest.raises(AlgorithmError, match=message):
-            Policy(**bad)  # type: ignore[arg-type]
+            Policy(**bad)
     with pytest.raises(AlgorithmError, match="give an event"):
         Policy().on("full", print)  # type: ignore[arg-type]
     with pytest.raises(AlgorithmError, match="no listener 'disk join' of the event 'state full'"):
@@ -188,4 +188,4 @@ def test_what_cannot_go_in_stages_is_refused_when_the_query_is_built() -> None:
         ((a, b), {"algorithm": "pjoin", "memory": 0}, "give one tuple or more"),
     ):
         with pytest.raises(AlgorithmError, match=message):
-            pt.join(*streams, **options)  # type: ignore[call-overload]
+            pt.join(*streams, **options)

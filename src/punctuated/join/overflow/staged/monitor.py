@@ -1,5 +1,6 @@
 """The monitor: parameters of a join as it runs, and which events follow from them (PJ-13)."""
 
+from punctuated.join.overflow.staged.disk_parts import DiskParts
 from punctuated.join.state.arrays import JoinState
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.event import Event
@@ -11,8 +12,8 @@ _BUFFERED = 0.5  # of memory: beyond that, tuples that wait for a disk join only
 class Monitor:
     """What is measured, and what the policy says of it. The join sets what it alone knows."""
 
-    def __init__(self, policy: Policy, state: JoinState) -> None:
-        self.policy, self._state = policy, state
+    def __init__(self, policy: Policy, state: JoinState, disk: DiskParts) -> None:
+        self.policy, self._state, self._disk = policy, state, disk
         self.limit: int | None = None  # of tuples in memory
         self.arrived = 0  # punctuations that took effect since the last look
         self.since_propagation = 0  # and since the last propagation
@@ -20,12 +21,16 @@ class Monitor:
         self.is_silent = False
         self.is_requested = False
         self.buffered = 0  # tuples in the purge buffers, as far as seen
-        self.disk_tuples = 0
 
     @property
     def in_memory(self) -> tuple[int, ...]:
         """Tuples in memory, of each side."""
         return tuple(self._state.sides["live"].tolist())
+
+    @property
+    def on_disk(self) -> tuple[int, ...]:
+        """Tuples on disk, of each side."""
+        return tuple(self._disk.tuples.sum(axis=1).tolist())
 
     @property
     def room(self) -> int:

@@ -55,7 +55,7 @@ class StagedJoin:
         self._parted = PartedState(
             state, rows, collector, partitions, disk, index, clock, by_punctuation=spec.algorithm.by_punctuation
         )
-        self.monitor, self.registry = Monitor(policy, state), Registry()
+        self.monitor, self.registry = Monitor(policy, state, disk), Registry()
         self._timetable = Timetable(spec.streams, policy.silence_us)
         self._purge = StatePurge(self._parted, self.monitor)
         self._relocation = StateRelocation(self._parted, self.monitor, largest=policy.relocate == "largest")

@@ -1,0 +1,79 @@
+"""Propagation (PJ-21): punctuations of the output over time, where the streams punctuate alike and where they do not.
+
+The paper: with the same spacing on both streams punctuations come out steadily.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import punctuated as pt
+from punctuated.experiments import plot
+from punctuated.experiments.experiment import Check, Result, check, listed, scaled, tables_experiment
+from punctuated.experiments.pjoin_runs import growth, punctuated_streams, run_join
+from punctuated.experiments.progress import Progress, part
+
+TUPLES = 40_000
+SPACINGS = {"both every 40": (40, 40), "A every 10, B every 40": (10, 40)}
+STEADY = 0.2
+EVERY = 10
+
+
+def measure(scale: float, progress: Progress | None) -> Result:
+    """PJoin that pushes, by the index and Theorem 1."""
+    n, policy = scaled(TUPLES, scale), pt.Policy(purge="lazy", purge_threshold=EVERY, propagate_every=EVERY)
+    runs = {
+        name: run_join(punctuated_streams(n, spacing), "pjoin", part(progress, i, len(SPACINGS)), policy=policy)
+        for i, (name, spacing) in enumerate(SPACINGS.items())
+    }
+    return {"tuples": n, "values": {name: _values(n, min(each)) for name, each in SPACINGS.items()}, "runs": runs}
+
+
+def _values(n: int, spacing: int) -> int:
+    return n // spacing
+
+
+def checks(result: Result) -> list[Check]:
+    """Steadiness, and that every value that was ended is told by the end."""
+    runs = result["runs"]
+    alike = runs["both every 40"]
+    said = [run["said"] / result["values"][name] for name, run in runs.items()]
+    delays = [_delay(run) for run in runs.values()]
+    return [
+        check(
+            f"With equal spacing punctuations come out steadily: the last quarter within {STEADY:.0%} of the second",
+            abs(growth(alike, "said") - 1) <= STEADY,
+            f"{growth(alike, 'said'):.0%}",
+        ),
+        check(
+            "Nearly every value is told by the end: 95 % or more",
+            min(said) >= 0.95,
+            f"of the values: {listed(said, '.0%')}",
+        ),
+        check(
+            "Where B punctuates less often, it takes longer until the output is told, counted in values",
+            delays[1] > delays[0],
+            f"values that were opened and not told yet: {listed(delays, '.1f')}",
+        ),
+    ]
+
+
+def _delay(run: dict[str, dict[str, list[float]]]) -> float:
+    """How many values lie between what was opened and what was told, on average in the second half."""
+    said, seconds = (np.array(run["series"][name]) for name in ("said", "seconds"))
+    half = said.size // 2
+    pace = run["said"] / seconds[-1]
+    return float(np.mean(pace * seconds[half:] - said[half:]))
+
+
+def draw(result: Result, path: Path) -> None:
+    """Punctuations so far."""
+    with plot.picture(path, "Punctuations of PJoin's output") as (axes,):
+        for (name, run), colour in zip(result["runs"].items(), (plot.BLUE, plot.VERMILLION), strict=True):
+            plot.curve(axes, run["series"], "said", name, color=colour)
+        plot.label(axes, "time (s)", "punctuations so far")
+        plot.headroom(axes)
+        plot.legend(axes, "upper left")
+
+
+EXPERIMENT = tables_experiment("pj_propagation", "Propagation", "PJoin, closer look 3", measure, checks, draw)
