@@ -78,6 +78,7 @@ def run_join(
         "series": series,
         "results": counts["results"],
         "said": counts["punctuations_out"],
+        "rejected": sum(counts[name] for name in counts if name.startswith("rejected")),
         "cpu_s": spent + process_time() - began,
     }
 
