@@ -16,6 +16,8 @@ from punctuated.join.overflow.staged.state_purge import StatePurge
 from punctuated.kernels.layout import Records
 from punctuated.kernels.staged import join_members
 
+_MOST_PROBES = 16  # each one is looked at for every pair; a clean-up makes an end of them
+
 
 class DiskJoin:
     """Joins parts, partition by partition."""
@@ -23,6 +25,7 @@ class DiskJoin:
     def __init__(self, parted: PartedState, purge: StatePurge) -> None:
         self._parted, self._purge = parted, purge
         self._due: deque[tuple[int, bool]] = deque()  # partitions, and whether they are cleaned up
+        self._seen: tuple[int, bool] | None = None  # how much had come when all had met, and how thoroughly
 
     @property
     def is_running(self) -> bool:
@@ -31,13 +34,23 @@ class DiskJoin:
 
     def start(self, *, clean_up: bool) -> None:
         """All partitions in which tuples may not have met yet."""
+        clean_up = clean_up or self._parted.by_punctuation
+        seen = self._n_objects(), clean_up
+        if seen == self._seen:
+            return
+        self._seen = seen
         on_disk = np.flatnonzero(self._parted.disk.tuples.sum(axis=0)).tolist()
-        self._due = deque((partition, clean_up or self._parted.by_punctuation) for partition in on_disk)
+        self._due = deque((partition, clean_up) for partition in on_disk)
+
+    def _n_objects(self) -> int:
+        sides = self._parted.state.sides
+        return int(sides["tuples"].sum() + sides["punctuations"].sum()) + self._parted.index.last_pid
 
     def step(self) -> None:
         """The next partition."""
         partition, clean_up = self._due.popleft()
-        if clean_up:
+        probes = self._parted.disk.probes
+        if clean_up or any(probes[side][partition].size >= _MOST_PROBES for side in range(2)):
             self.clean_up(partition)
         else:
             for side in range(2):

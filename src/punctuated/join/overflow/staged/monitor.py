@@ -1,7 +1,9 @@
 """The monitor: parameters of a join as it runs, and which events follow from them (PJ-13)."""
 
+from punctuated.join.exchange.bundle import from_json, to_json
 from punctuated.join.overflow.staged.disk_parts import DiskParts
 from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.event import Event
 from punctuated.model.policy import Policy
@@ -52,6 +54,19 @@ class Monitor:
         """When a propagation by time is due."""
         interval = self.policy.interval_us
         return None if interval is None or self.propagated_at is None else self.propagated_at + interval
+
+    # What outlives a batch
+
+    def save(self) -> Content:
+        """What was counted since events of earlier batches."""
+        counted = [self.since_propagation, self.propagated_at, self.is_requested, self.buffered]
+        return Content({"counted": to_json(counted)})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on counting."""
+        self.since_propagation, self.propagated_at, self.is_requested, self.buffered = from_json(saved.plain["counted"])
+
+    # A look
 
     def look(self, fresh: int) -> None:
         """So many punctuations have taken effect; time goes on."""

@@ -38,7 +38,7 @@ class PunctuationIndex:
         self.counts: Ints = np.zeros(_SMALLEST, np.int64)  # by slot
         self.patterns: dict[int, tuple[Pattern, ...]] = {}  # of ranges, by slot
         self.built_to = [0, 0]  # of each stream, the last punctuation that tuples in memory were compared with
-        self._last_pid = 0
+        self.last_pid = 0
 
     def waiting(self, side: int, above: int = 0) -> Records:
         """A stream's punctuations by their numbers."""
@@ -63,11 +63,11 @@ class PunctuationIndex:
             return self._add(side, low, high, ts, is_range=is_range)
         slots = free[: low.size]
         fresh = np.zeros(slots.size, _ENTRY)
-        fresh["pid"] = self._last_pid + 1 + np.arange(slots.size)
+        fresh["pid"] = self.last_pid + 1 + np.arange(slots.size)
         fresh["slot"], fresh["side"], fresh["is_range"] = slots, side, is_range
         fresh["low"], fresh["high"], fresh["ts"] = low, high, ts
         self.entries[slots], self.counts[slots] = fresh, 0
-        self._last_pid += slots.size
+        self.last_pid += slots.size
         return slots
 
     def remove(self, slots: Ints) -> None:
@@ -86,7 +86,7 @@ class PunctuationIndex:
             codes = state.arrays.values["code"][state.arrays.nodes["value"][bare]]
             slots = self.take(side, codes, self.built_to[side])
             marks[bare] |= (slots << SLOT_SHIFT).astype(np.int32)
-            self.built_to[side] = self._last_pid
+            self.built_to[side] = self.last_pid
 
     def is_built(self, side: int) -> bool:
         """Whether there is nothing new to compare with."""
@@ -161,7 +161,7 @@ class PunctuationIndex:
             saved[name] = known[name]
         saved["count"] = self.counts[known["slot"]]
         texts = {slot: print_patterns(patterns, self._codec.types) for slot, patterns in self.patterns.items()}
-        return Content({"built": to_json([self.built_to, self._last_pid, list(texts.items())])}, {"entries": saved})
+        return Content({"built": to_json([self.built_to, self.last_pid, list(texts.items())])}, {"entries": saved})
 
     def load(self, saved: Loaded) -> None:
         """Put each one into its slot again."""
@@ -171,7 +171,7 @@ class PunctuationIndex:
         for name in _ENTRY.names or ():
             self.entries[name][entries["slot"]] = entries[name]
         self.counts[entries["slot"]] = entries["count"]
-        self.built_to, self._last_pid, texts = from_json(saved.plain["built"])
+        self.built_to, self.last_pid, texts = from_json(saved.plain["built"])
         self.patterns = {slot: parse_punctuation(text, self._codec.types) for slot, text in texts}
 
 

@@ -67,7 +67,12 @@ class StagedJoin:
         self._cleaned_before: int | None = None  # the place of an object that ends a stream
         self._is_empty, self._over = False, [False, False]
         statements.ranges.watch = lambda side, ending: self._ranges.append((side, ending))
-        self.parts: dict[str, Part] = {"disk parts": disk, "punctuation index": index, "stages": self._parted}
+        self.parts: dict[str, Part] = {
+            "disk parts": disk,
+            "punctuation index": index,
+            "stages": self._parted,
+            "monitor": self.monitor,
+        }
         wire(self.registry, policy, self, by_punctuation=spec.algorithm.by_punctuation)
 
     # The driver's questions
@@ -76,7 +81,7 @@ class StagedJoin:
         """A batch begins: its objects, in the order of processing."""
         self._timetable.begin(order, inputs)
         self.monitor.limit = self._limit.tuples(self._parted.rows)
-        self._n_collected = min(self._n_collected, self.monitor.since_purge)
+        self._n_collected = self.monitor.since_purge
         self._over = [self._parted.is_over(side) for side in range(2)]
         self._is_empty, self._cleaned_before = order.size == 0, None
 
