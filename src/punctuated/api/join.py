@@ -81,8 +81,9 @@ def join(
             (punctuations only), "shj" (neither), or a pair of structures for the left and the right window, such as
             "HH" or "TN": N (nested loops), H (hash buckets), B (B+tree), T (T-tree). For any number of streams "hw"
             (an index of values), "nlw" (a scan of all tuples), "mw" (a scan of those in time), "gca" and "lca" (the
-            same with wide windows, and a second look), and to compare with "ripple" and "xjoin". The results are the
-            same, what is remembered and what it costs is not.
+            same with wide windows, and a second look), and to compare with "ripple" and "xjoin". Of two streams without
+            windows, "xjoin" is XJoin itself, which uses the disk. The results are the same, what is remembered and what
+            it costs is not.
         within: How far apart the members of a result may be, in place of the windows of the streams: one duration for
             all, or one for each pair, `{("A", "B"): "5 min", ("B", "C"): "9 min"}`. Of pairs that are missing, the
             shortest way through others tells.

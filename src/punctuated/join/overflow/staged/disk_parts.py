@@ -21,6 +21,7 @@ from punctuated.kernels.staged import MEMBER, PROBE
 CODE, ARRIVED, DEPARTED, SLOT = "\0code", "\0arrived", "\0departed", "\0slot"
 _STAMPS = (CODE, ARRIVED, DEPARTED, SLOT)
 _CHUNK = np.dtype([(name, "i8") for name in ("number", "side", "partition", "n", "last_departure", "indexed_to")])
+_PLACED_PROBE = np.dtype([("side", "i8"), ("partition", "i8"), *PROBE.descr])
 _SAVED = pa.schema([("data", pa.large_binary())])
 
 
@@ -63,13 +64,16 @@ class Block:
         return np.asarray(members[np.argsort(members["code"], kind="stable")])
 
 
+Change = Callable[[Chunk, Block], Block | None]
+
+
 class DiskParts:
     """All chunks, what the disk joins have seen of them, and how they are saved."""
 
     def __init__(self, partitions: Partitions, portion: Callable[[], int]) -> None:
         """`portion` says how many tuples of the disk may be in memory at a time."""
-        self._partitions, self._portion, self._scratch = partitions, portion, Scratch()
-        self._chunks: dict[int, Chunk] = {}
+        self._portion, self._scratch = portion, Scratch()
+        self._chunks = [[dict[int, Chunk]() for _ in range(partitions.n)] for _ in range(2)]  # by their numbers
         self._next_number = 1
         self.tuples = np.zeros((2, partitions.n), np.int64)
         self.complete_to = np.zeros(partitions.n, np.int64)  # by then everything had met everything
@@ -82,11 +86,8 @@ class DiskParts:
 
     def chunks(self, side: int, partition: int | None = None) -> list[Chunk]:
         """Those of a disk part, or of all of a side."""
-        return [
-            each
-            for each in self._chunks.values()
-            if each.side == side and (partition is None or each.partition == partition)
-        ]
+        parts = self._chunks[side] if partition is None else [self._chunks[side][partition]]
+        return [chunk for part in parts for chunk in part.values()]
 
     def add(self, side: int, partition: int, rows: pa.Table, indexed_to: int) -> None:
         """Tuples with their stamps become a chunk."""
@@ -97,12 +98,12 @@ class DiskParts:
         self._enter(chunk)
 
     def _enter(self, chunk: Chunk) -> None:
-        self._chunks[chunk.number] = chunk
+        self._chunks[chunk.side][chunk.partition][chunk.number] = chunk
         self.tuples[chunk.side, chunk.partition] += chunk.n
 
     def remove(self, chunk: Chunk) -> None:
         """Forget a chunk and its tuples."""
-        del self._chunks[chunk.number]
+        del self._chunks[chunk.side][chunk.partition][chunk.number]
         self.tuples[chunk.side, chunk.partition] -= chunk.n
         self._scratch.remove(chunk.name)
 
@@ -128,8 +129,8 @@ class DiskParts:
         if waiting:
             yield Block(pa.concat_tables(waiting).combine_chunks())
 
-    def rewrite(self, side: int, partition: int, change: Callable[[Chunk, Block], Block | None], built_to: int) -> None:
-        """What `change` makes of each chunk takes its place, several as one; None leaves it as it is.
+    def rewrite(self, side: int, partition: int, change: Change | None = None, built_to: int = 0) -> None:
+        """What `change` makes of each chunk takes its place, and small ones become one; None leaves it as it is.
 
         Tuples have by then been compared with all punctuations up to `built_to`.
         """
@@ -138,9 +139,12 @@ class DiskParts:
         chunks = self.chunks(side, partition)
         gather = sum(chunk.n <= small for chunk in chunks) > 1
         for chunk in chunks:
+            is_gathered = gather and chunk.n <= small
+            if change is None and not is_gathered:
+                continue
             block = self.read(chunk)
-            fresh = change(chunk, block)
-            if fresh is None and not (gather and chunk.n <= small):
+            fresh = None if change is None else change(chunk, block)
+            if fresh is None and not is_gathered:
                 chunk.indexed_to = built_to
                 continue
             changed.append((block if fresh is None else fresh).rows)
@@ -170,19 +174,21 @@ class DiskParts:
 
     def save(self) -> Content:
         """Chunks are a log: each is written once. What changes of them are records."""
-        chunks = list(self._chunks.values())
+        chunks = sorted((chunk for side in range(2) for chunk in self.chunks(side)), key=lambda chunk: chunk.number)
         records = np.array([tuple(getattr(each, name) for name in _CHUNK.names or ()) for each in chunks], _CHUNK)
-        numbers = np.array([each.number for each in chunks], np.int64)
-        probes = {
-            f"probes.{side}.{partition}": each.tobytes()
-            for side, of_side in enumerate(self.probes)
-            for partition, each in enumerate(of_side)
-        }
         return Content(
-            {"complete_to": self.complete_to.tobytes(), **probes},
+            {"complete_to": self.complete_to.tobytes(), "probes": self._all_probes().tobytes()},
             {"chunks": records},
-            {"data": Log(numbers, self._next_number, lambda n: self._data(chunks[len(chunks) - n :]))},
+            {"data": Log(records["number"], self._next_number, lambda n: self._data(chunks[len(chunks) - n :]))},
         )
+
+    def _all_probes(self) -> Records:
+        placed = [
+            np.array([(side, partition, *each) for each in probes.tolist()], _PLACED_PROBE)
+            for side, of_side in enumerate(self.probes)
+            for partition, probes in enumerate(of_side)
+        ]
+        return np.concatenate(placed)
 
     def _data(self, chunks: list[Chunk]) -> pa.Table:
         data = [to_ipc(self.read(chunk).rows).to_pybytes() for chunk in chunks]
@@ -197,9 +203,9 @@ class DiskParts:
             self._enter(chunk)
         self._next_number = max(log.next_id, 1)
         self.complete_to = np.frombuffer(saved.plain["complete_to"], np.int64).copy()
-        for side, of_side in enumerate(self.probes):
-            for partition in range(len(of_side)):
-                of_side[partition] = np.frombuffer(saved.plain[f"probes.{side}.{partition}"], PROBE)
+        for side, partition, *probe in np.frombuffer(saved.plain["probes"], _PLACED_PROBE).tolist():
+            known = self.probes[side][partition]
+            self.probes[side][partition] = np.concatenate([known, np.array([tuple(probe)], PROBE)])
 
 
 def with_stamps(rows: pa.Table, codes: Ints, arrived: Ints, departed: int, slots: Ints) -> pa.Table:

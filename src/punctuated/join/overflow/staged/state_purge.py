@@ -75,4 +75,4 @@ class StatePurge:
     def _tidy(self, partition: int) -> None:
         """Small chunks become larger ones."""
         for side in range(2):
-            self._parted.disk.rewrite(side, partition, lambda chunk, block: None, 0)
+            self._parted.disk.rewrite(side, partition)
