@@ -14,7 +14,7 @@ from punctuated.kernels.staged import MEMBER
 
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _FEWEST, _MOST = 2, 64
-_TUPLES = 128  # a partition of which both sides are worth a file
+_TUPLES = 256  # in memory for each partition, so that its parts are worth files
 
 
 class Partitions(NamedTuple):
@@ -27,7 +27,7 @@ class Partitions(NamedTuple):
         """As many as are worth it for so many tuples.
 
         >>> [Partitions.for_memory(n).n for n in (1, 1_000, 1_000_000)]
-        [2, 4, 64]
+        [2, 2, 64]
         """
         wanted = _MOST if limit is None else min(_MOST, max(_FEWEST, limit // _TUPLES))
         return Partitions(wanted.bit_length() - 1)
