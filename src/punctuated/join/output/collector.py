@@ -158,7 +158,8 @@ class Collector(ABC):
         n = len(ranges)
         keys = [pa.nulls(n, dtype) for dtype in self._codec.types]
         texts = [print_patterns(each.patterns, self._codec.types) for each in ranges]
-        ts, reasons = pa.array([each.ts for each in ranges], pa.int64()), pa.array([self._reasons[lay.BOTH]] * n)
+        ts = pa.array([each.ts for each in ranges], pa.int64())
+        reasons = pa.array([self._reasons[each.reason] for each in ranges])
         self.batch.punctuations.append(pa.table([*keys, ts, reasons, pa.array(texts)], schema=self._punctuation_schema))
 
     def _take_rejected(self, entries: lay.Records) -> None:

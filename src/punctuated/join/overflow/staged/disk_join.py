@@ -12,6 +12,7 @@ import numpy as np
 
 from punctuated.join.overflow.staged.disk_parts import Block
 from punctuated.join.overflow.staged.parted_state import PartedState
+from punctuated.join.overflow.staged.partitions import InMemory
 from punctuated.join.overflow.staged.state_purge import StatePurge
 from punctuated.kernels.layout import Records
 from punctuated.kernels.staged import join_members
@@ -25,6 +26,7 @@ class DiskJoin:
     def __init__(self, parted: PartedState, purge: StatePurge) -> None:
         self._parted, self._purge = parted, purge
         self._due: deque[tuple[int, bool]] = deque()  # partitions, and whether they are cleaned up
+        self._in_memory: list[InMemory] | None = None  # for as long as it runs, since nothing else happens meanwhile
         self._seen: tuple[int, bool] | None = None  # how much had come when all had met, and how thoroughly
 
     @property
@@ -55,6 +57,8 @@ class DiskJoin:
         else:
             for side in range(2):
                 self.probe(side, partition)
+        if not self._due:
+            self._in_memory = None
 
     def run(self) -> None:
         """All that is due."""
@@ -77,21 +81,23 @@ class DiskJoin:
         disk, rows = self._parted.disk, self._parted.rows
         memory = [self._memory(side, partition) for side in range(2)]
         right_parts = list(_cached(disk.blocks(1, partition), int(disk.tuples[1, partition]), disk.portion))
-        for left in disk.blocks(0, partition):
+        for left in disk.blocks(0, partition) if memory[1].size or disk.tuples[1, partition] else ():
             with rows[0].lending(left.rows) as first_left:
                 ours = left.members(first_left)
                 self._meet(0, ours, memory[1], partition)
                 for right in right_parts or disk.blocks(1, partition):
                     with rows[1].lending(right.rows) as first_right:
                         self._meet(0, ours, right.members(first_right), partition)
-        for right in right_parts or disk.blocks(1, partition):
+        for right in (right_parts or disk.blocks(1, partition)) if memory[0].size else ():
             with rows[1].lending(right.rows) as first_right:
                 self._meet(1, right.members(first_right), memory[0], partition)
         disk.note_clean_up(partition, self._parted.clock.tick())
         self._purge.purge_partition(partition)
 
     def _memory(self, side: int, partition: int) -> Records:
-        tuples = self._parted.in_memory(side)
+        if self._in_memory is None:
+            self._in_memory = [self._parted.in_memory(each) for each in range(2)]
+        tuples = self._in_memory[side]
         return tuples.within(tuples.partitions == partition).members(self._parted.state)
 
     def _meet(self, side: int, ours: Records, other: Records, partition: int) -> None:

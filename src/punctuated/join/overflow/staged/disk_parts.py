@@ -22,6 +22,7 @@ CODE, ARRIVED, DEPARTED, SLOT = "\0code", "\0arrived", "\0departed", "\0slot"
 _STAMPS = (CODE, ARRIVED, DEPARTED, SLOT)
 _CHUNK = np.dtype([(name, "i8") for name in ("number", "side", "partition", "n", "last_departure", "indexed_to")])
 _PLACED_PROBE = np.dtype([("side", "i8"), ("partition", "i8"), *PROBE.descr])
+_MOST_SMALL = 8  # chunks of a part, before they become one
 _SAVED = pa.schema([("data", pa.large_binary())])
 
 
@@ -137,7 +138,7 @@ class DiskParts:
         changed: list[pa.Table] = []
         small = self.portion // 4
         chunks = self.chunks(side, partition)
-        gather = sum(chunk.n <= small for chunk in chunks) > 1
+        gather = sum(chunk.n <= small for chunk in chunks) > _MOST_SMALL
         for chunk in chunks:
             is_gathered = gather and chunk.n <= small
             if change is None and not is_gathered:

@@ -36,6 +36,11 @@ class PartedState:
         """The tuples of a side in memory."""
         return InMemory.of(self.state, side, self.partitions)
 
+    def build_index(self) -> None:
+        """Tuples in memory without a punctuation are compared with new ones, if there are any."""
+        if not all(self.index.is_built(side) for side in range(2)):
+            self.index.build(self.state, [self.in_memory(side) for side in range(2)])
+
     def is_over(self, side: int) -> bool:
         """Whether a stream has ended."""
         return bool(self.state.sides["end_ts"][side] != FOREVER)

@@ -43,7 +43,7 @@ class Propagation:
             ready = ready[self._ended_by_other(1 - side, ready)]
         is_range = ready["is_range"] != 0
         self._say_values(side, ready[~is_range])
-        self._say_ranges(ready[is_range])
+        self._say_ranges(1 - side, ready[is_range])
         parted.index.remove(ready["slot"])
 
     def _indexed_to(self, side: int) -> lay.Ints:
@@ -87,10 +87,11 @@ class Propagation:
         """Not before any result so far."""
         return np.asarray(np.maximum(entries["ts"], int(self._parted.state.sides["newest"].max())))
 
-    def _say_ranges(self, entries: lay.Records) -> None:
+    def _say_ranges(self, other: int, entries: lay.Records) -> None:
         times = self._times(entries).tolist()
         patterns = [self._parted.index.patterns[slot] for slot in entries["slot"].tolist()]
-        told = [OutputRange(each, ts) for each, ts in zip(patterns, times, strict=True)]
+        reasons = np.where(self._ended_by_other(other, entries), lay.BOTH, lay.OWN_STATE).tolist()
+        told = [OutputRange(*each) for each in zip(patterns, times, reasons, strict=True)]
         self._parted.collector.add_ranges(told)
         self._parted.state.common["punctuations_out"] += len(told) if self._speaks_for_all else 0
 

@@ -186,9 +186,7 @@ class StagedJoin:
 
     def build_index(self) -> None:
         """Index build: tuples in memory without a punctuation are compared with new ones."""
-        parted = self._parted
-        if not all(parted.index.is_built(side) for side in range(2)):
-            parted.index.build(parted.state, [parted.in_memory(side) for side in range(2)])
+        self._parted.build_index()
 
     def propagate(self) -> None:
         """Propagation: the output is told what it may be told."""

@@ -46,7 +46,7 @@ class StatePurge:
         if not parted.by_punctuation:
             self._tidy(partition)
             return
-        parted.index.build(parted.state, [parted.in_memory(side) for side in range(2)])
+        parted.build_index()
         values = np.arange(parted.state.n_values, dtype=np.int64)
         values = values[parted.partitions.of(parted.state.arrays.values["code"][: values.size]) == partition]
         free = np.zeros(values.size, np.uint8)
