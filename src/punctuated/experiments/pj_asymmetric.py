@@ -4,6 +4,7 @@ The paper: the state that the rarely punctuating stream purges, A's, is the larg
 frequent, a lazy purge is faster than an eager one.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +18,7 @@ TUPLES = 40_000
 OURS, THEIRS = 10, (20, 30, 40)
 LAZY = 100
 MODES = {"eager": 1, "lazy": LAZY}
+STATES = {"A's state": "left", "B's state": "right"}
 
 
 def measure(scale: float, progress: Progress | None) -> Result:
@@ -31,11 +33,16 @@ def measure(scale: float, progress: Progress | None) -> Result:
     return {"tuples": n, "runs": runs}
 
 
+def spent(runs: Sequence[Result]) -> list[float]:
+    """Seconds of CPU."""
+    return [run["cpu_s"] for run in runs]
+
+
 def checks(result: Result) -> list[Check]:
     """Whose state dominates, how it grows with the other's spacing, and which mode is faster."""
     eager, lazy = (list(result["runs"][mode].values()) for mode in MODES)
     left, right = ([settled(run, side) for run in eager] for side in ("left", "right"))
-    spent = [[run["cpu_s"] for run in runs] for runs in (eager, lazy)]
+    times = spent(eager), spent(lazy)
     return [
         check(
             "Both modes give the same results",
@@ -54,23 +61,27 @@ def checks(result: Result) -> list[Check]:
         ),
         check(
             "A lazy purge is faster than an eager one",
-            all(b < a for a, b in zip(*spent, strict=True)),
-            f"seconds of CPU, eager: {listed(spent[0], '.2f')}; lazy: {listed(spent[1], '.2f')}",
+            all(b < a for a, b in zip(*times, strict=True)),
+            f"seconds of CPU, eager: {listed(times[0], '.2f')}; lazy: {listed(times[1], '.2f')}",
         ),
     ]
 
 
 def draw(result: Result, path: Path) -> None:
-    """A panel per mode: both states for every spacing of B."""
+    """States with an eager purge, and the time that both modes take."""
+    eager, lazy = (list(result["runs"][mode].values()) for mode in MODES)
     title = f"A punctuates every {OURS} tuples, B less often"
     with plot.picture(path, title, panels=2, width=9) as axes:
-        for each, (mode, runs) in zip(axes, result["runs"].items(), strict=True):
-            for (name, run), colour in zip(runs.items(), (plot.BLUE, plot.GREEN, plot.VERMILLION), strict=True):
-                plot.curve(each, run["series"], "left", f"A's state, B every {name}", color=colour)
-                plot.curve(each, run["series"], "right", f"B's state, B every {name}", color=colour, linestyle=":")
-            plot.label(each, "time (s)", "tuples in state", f"{mode} purge")
-            plot.headroom(each)
-        plot.legend_below(axes, columns=3)
+        names = [f"B every {spacing}" for spacing in THEIRS]
+        plot.bars(axes[0], names, {side: [settled(run, of) for run in eager] for side, of in STATES.items()})
+        axes[0].set(ylabel="tuples in state", title="State, eager purge")
+        plot.bars(
+            axes[1], names, {f"{mode} purge": spent(runs) for mode, runs in zip(MODES, (eager, lazy), strict=True)}
+        )
+        axes[1].set(ylabel="seconds of CPU", title="Time")
+        for each in axes:
+            plot.legend(each, "upper left")
+            each.set_ylim(top=1.3 * each.get_ylim()[1])
 
 
 EXPERIMENT = tables_experiment(

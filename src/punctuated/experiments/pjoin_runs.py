@@ -19,12 +19,12 @@ from punctuated.experiments.trial import SECOND_US, cut, join_quietly
 
 TUPLE_US = 2_000  # between two tuples of a stream
 OPEN = 5  # values at a time
-STEPS = 60  # samples of a run
+STEPS = 120  # samples of a run
 Tables = tuple[pa.Table, pa.Table]
 
 
 def punctuated_streams(n: int, spacing: tuple[int, int], seed: int = 1) -> Tables:
-    """Two streams of `n` tuples; the one that punctuates more often does so once for every value."""
+    """Two streams of about `n` tuples, as long as each other; the one that punctuates more often does so once for every value."""
     life_us = min(spacing) * TUPLE_US
     return _stream(n, spacing[0], life_us, seed), _stream(n, spacing[1], life_us, seed + 1)
 
@@ -32,7 +32,9 @@ def punctuated_streams(n: int, spacing: tuple[int, int], seed: int = 1) -> Table
 def _stream(n: int, spacing: int, life_us: int, seed: int) -> pa.Table:
     """`life_us`: a value is opened so often, and closed when OPEN others have followed."""
     rng = np.random.default_rng(seed)
-    ts = np.cumsum(rng.exponential(TUPLE_US, n)).astype(np.int64)
+    ts = np.cumsum(rng.exponential(TUPLE_US, n + n // 10 + 100)).astype(np.int64)
+    ts = ts[ts < n * TUPLE_US]
+    n = ts.size
     newest = ts // life_us
     keys = newest - rng.integers(0, OPEN, n)
     places = np.cumsum(np.maximum(1, rng.poisson(spacing, n // spacing + 1)))
@@ -107,6 +109,7 @@ def growth(run: Mapping[str, Any], name: str) -> float:
 
 
 def ratio(run: Mapping[str, Any], name: str) -> float:
-    """A counter at the end of a run to what it was in the middle."""
+    """How large something is in the last quarter of a run to what it was in the second one."""
     values = run["series"][name]
-    return float(values[-1] / max(1, values[len(values) // 2]))
+    quarter = len(values) // 4
+    return float(np.mean(values[-quarter:]) / max(1, np.mean(values[quarter : 2 * quarter])))
