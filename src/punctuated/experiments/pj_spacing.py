@@ -37,7 +37,7 @@ def checks(result: Result) -> list[Check]:
             f"tuples at 10, 20, 30, 40: {listed(states)}",
         ),
         check(
-            f"No state grows with the streams: in the last quarter at most {FLAT:g} times what it was in the second one",
+            f"No state grows with the streams: in the last quarter at most {FLAT:g} times that of the second one",
             max(growths) <= FLAT,
             f"times at 10, 20, 30, 40: {listed(growths, '.2f')}",
         ),

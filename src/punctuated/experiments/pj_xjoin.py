@@ -39,12 +39,12 @@ def checks(result: Result) -> list[Check]:
             f"{pjoin['results']:,} and {xjoin['results']:,}",
         ),
         check(
-            f"PJoin's state is flat: in the last quarter at most {FLAT:g} times what it was in the second one",
+            f"PJoin's state is flat: in the last quarter at most {FLAT:g} times that of the second one",
             ratio(pjoin, "state") <= FLAT,
             f"{settled(pjoin, 'state'):,.0f} tuples, {ratio(pjoin, 'state'):.2f} times",
         ),
         check(
-            f"XJoin's state grows with the streams: in the last quarter at least {GROWN:g} times as large as in the second one",
+            f"XJoin's state grows with the streams: in the last quarter at least {GROWN:g} times that of the second one",
             ratio(xjoin, "state") >= GROWN,
             f"{xjoin['series']['state'][-1]:,.0f} tuples at the end, {ratio(xjoin, 'state'):.2f} times",
         ),

@@ -19,12 +19,12 @@ from punctuated.experiments.trial import SECOND_US, cut, join_quietly
 
 TUPLE_US = 2_000  # between two tuples of a stream
 OPEN = 5  # values at a time
-STEPS = 120  # samples of a run
+STEPS, _FEWEST_STEPS = 120, 16  # samples of a run
 Tables = tuple[pa.Table, pa.Table]
 
 
 def punctuated_streams(n: int, spacing: tuple[int, int], seed: int = 1) -> Tables:
-    """Two streams of about `n` tuples, as long as each other; the one that punctuates more often does so once for every value."""
+    """Two streams of about `n` tuples each; the one that punctuates more often does so once for every value."""
     life_us = min(spacing) * TUPLE_US
     return _stream(n, spacing[0], life_us, seed), _stream(n, spacing[1], life_us, seed + 1)
 
@@ -58,9 +58,10 @@ def run_join(
     tables: Tables, algorithm: str, progress: Progress | None = None, **options: Any
 ) -> dict[str, Series | float]:
     """A join batch by batch: its state, results, punctuations and CPU time at each step, and at its end."""
-    step_us = max(int(table["ts"][-1].as_py()) for table in tables) // STEPS + 1
+    steps = max(_FEWEST_STEPS, min(STEPS, len(tables[0]) // 200))
+    step_us = max(int(table["ts"][-1].as_py()) for table in tables) // steps + 1
     streams = [
-        pt.stream(cut(table, step_us, STEPS), name=name, key="key", time="ts", punctuations=pt.rows_with("punctuation"))
+        pt.stream(cut(table, step_us, steps), name=name, key="key", time="ts", punctuations=pt.rows_with("punctuation"))
         for name, table in zip("AB", tables, strict=True)
     ]
     joined = join_quietly(streams[0], streams[1], algorithm, **options)
@@ -72,7 +73,7 @@ def run_join(
         driver.process(*batch)
         spent += process_time() - began
         _sample(series, driver, (i + 1) * step_us / SECOND_US, spent)
-        report(progress, (i + 1) / STEPS)
+        report(progress, (i + 1) / steps)
     began = process_time()
     driver.end()
     counts = driver.counts()
