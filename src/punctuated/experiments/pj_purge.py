@@ -68,17 +68,13 @@ def checks(result: Result) -> list[Check]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """State over time, and throughput by threshold."""
+    """State and throughput by threshold."""
     with plot.picture(path, f"Eager and lazy purge, a punctuation every {SPACING} tuples", panels=2, width=9) as axes:
-        colours = (plot.BLUE, plot.GREEN, plot.ORANGE, plot.VERMILLION)
-        for (name, run), colour in zip(result["runs"].items(), colours, strict=True):
-            shown = "eager (1)" if name == "1" else f"lazy, {name}"
-            plot.curve(axes[0], run["series"], "state", shown, 1e3, color=colour)
-        plot.label(axes[0], "time (s)", "tuples in state (thousands)", "State")
-        plot.headroom(axes[0])
-        axes[1].bar(list(result["runs"]), [each / 1e3 for each in rates(result)], color=colours, width=0.6)
+        names = ["1 (eager)" if name == "1" else name for name in result["runs"]]
+        plot.bars(axes[0], names, {"state": [settled(run, "state") for run in result["runs"].values()]})
+        plot.bars(axes[1], names, {"rate": [each / 1e3 for each in rates(result)]})
+        axes[0].set(xlabel="purge threshold", ylabel="tuples in state, on average", title="State")
         axes[1].set(xlabel="purge threshold", ylabel="thousand input tuples per second of CPU", title="Throughput")
-        plot.legend_below(axes, columns=4)
 
 
 EXPERIMENT = tables_experiment("pj_purge", "Eager and lazy purge", "PJoin, round 2", measure, checks, draw)

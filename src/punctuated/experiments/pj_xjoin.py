@@ -13,8 +13,8 @@ from punctuated.experiments.progress import Progress, part
 
 TUPLES = 60_000  # per stream: two minutes
 SPACING = 40
-MEMORY = 320  # tuples of both streams; PJoin holds 240 on average
-FLAT, GROWN, DECAYED, STEADY = 1.5, 1.8, 0.8, 0.8
+MEMORY = 400  # tuples of both streams; PJoin holds 240 on average
+FLAT, GROWN, DECAYED, STEADY = 1.5, 1.8, 0.85, 0.8
 
 
 def measure(scale: float, progress: Progress | None) -> Result:

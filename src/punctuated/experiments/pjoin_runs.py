@@ -37,7 +37,7 @@ def _stream(n: int, spacing: int, life_us: int, seed: int) -> pa.Table:
     n = ts.size
     newest = ts // life_us
     keys = newest - rng.integers(0, OPEN, n)
-    places = np.cumsum(np.maximum(1, rng.poisson(spacing, n // spacing + 1)))
+    places = np.cumsum(np.maximum(1, rng.poisson(spacing, 2 * n // spacing)))
     places = places[places < n]
     closed = newest[places] - OPEN + 1  # all below
     texts = [_text(low, high) for low, high in zip([-OPEN, *closed.tolist()], closed.tolist(), strict=False)]
