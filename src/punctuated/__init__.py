@@ -31,6 +31,7 @@ from punctuated.errors import (
     PromiseBroken,
     PunctuatedError,
     RejectedRowsWarning,
+    ScratchError,
     SessionError,
     ShedError,
     SnapshotError,
@@ -39,6 +40,8 @@ from punctuated.errors import (
     WindowError,
 )
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
+from punctuated.model.event import Event
+from punctuated.model.policy import Policy
 from punctuated.model.predicate import band, column, left, right
 from punctuated.model.shed import shed
 from punctuated.model.window import between, rows, until
@@ -55,16 +58,19 @@ __all__ = [
     "CacheWarning",
     "ColumnError",
     "CostError",
+    "Event",
     "Grouped",
     "Join",
     "Joined",
     "LateGroupsWarning",
     "MemoryBudgetError",
     "PatternError",
+    "Policy",
     "PredicateError",
     "PromiseBroken",
     "PunctuatedError",
     "RejectedRowsWarning",
+    "ScratchError",
     "SessionError",
     "ShedError",
     "SnapshotError",

@@ -101,7 +101,54 @@ def paths() -> Result:
     return {"cases": {"little": served(nlw=8.0, lca=40.0, mw=4.0), "much": served(nlw=0.8, lca=1.5, mw=0.6)}}
 
 
+def sampled(state: float, growth: float = 1.0, results: float = 800.0, cpu_s: float = 1.0, said: int = 80) -> Result:
+    """A run of a staged join with so many tuples in its states half-way, B's the smaller one."""
+    states = [state * growth ** ((i - 2.5) / 4) for i in range(8)]
+    series = {
+        "seconds": [float(i + 1) for i in range(8)],
+        "left": [0.6 * each for each in states],
+        "right": [0.4 * each for each in states],
+        "state": states,
+        "results": [results * (i + 1) / 8 for i in range(8)],
+        "said": [said * (i + 0.5) / 8 for i in range(8)],
+    }
+    return {"series": series, "results": 1000, "said": said, "cpu_s": cpu_s}
+
+
+def against_xjoin() -> Result:
+    return {"tuples": 1000, "runs": {"PJoin": sampled(240), "XJoin": sampled(1000, growth=1.9, results=400.0)}}
+
+
+def purged() -> Result:
+    runs = {str(n): sampled(60.0 + 5 * n, cpu_s=1.0 if n == 1 else 0.5) for n in (1, 100, 400, 800)}
+    return {"tuples": 1000, "runs": runs}
+
+
+def spaced() -> Result:
+    return {"tuples": 1000, "runs": {str(n): sampled(6.0 * n) for n in (10, 20, 30, 40)}}
+
+
+def asymmetric() -> Result:
+    modes = {"eager": 1.0, "lazy": 0.5}
+    runs = {mode: {str(n): sampled(3.0 * n, cpu_s=spent) for n in (20, 30, 40)} for mode, spent in modes.items()}
+    return {"tuples": 1000, "runs": runs}
+
+
+def propagated() -> Result:
+    alike, unlike = "both every 40", "A every 10, B every 40"
+    return {
+        "tuples": 1000,
+        "values": {alike: 80, unlike: 400},
+        "runs": {alike: sampled(200), unlike: sampled(100, said=400)},
+    }
+
+
 MEASURED: dict[str, Callable[[], Result]] = {
+    "pj_xjoin": against_xjoin,
+    "pj_purge": purged,
+    "pj_spacing": spaced,
+    "pj_asymmetric": asymmetric,
+    "pj_propagation": propagated,
     "fig07_best_case": run("fig07_best_case", 0.05),
     "fig08_memory": run("fig08_memory", 0.2),
     "fig09_throughput": throughput,
@@ -245,6 +292,30 @@ def keep_in_vain(case: str) -> Callable[[Result], None]:
 
 # In the order of the claims.
 SPOILT: dict[str, list[Callable[[Result], None]]] = {
+    "pj_xjoin": [
+        put(999, "runs", "XJoin", "results"),
+        put(sampled(240, growth=1.9), "runs", "PJoin"),
+        put(sampled(1000, growth=1.1, results=400.0), "runs", "XJoin"),
+        put([100.0, 200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 710.0], "runs", "PJoin", "series", "results"),
+        put(sampled(1000, growth=1.9), "runs", "XJoin"),
+    ],
+    "pj_purge": [
+        put(999, "runs", "100", "results"),
+        swap("runs", ours="1", other="400"),
+        put(0.9, "runs", "800", "cpu_s"),
+    ],
+    "pj_spacing": [swap("runs", ours="10", other="30"), put(sampled(180.0, growth=2.5), "runs", "30")],
+    "pj_asymmetric": [
+        put(999, "runs", "lazy", "30", "results"),
+        swap("runs", "eager", "20", "series", ours="left", other="right"),
+        swap("runs", "eager", ours="20", other="40"),
+        put(2.0, "runs", "lazy", "40", "cpu_s"),
+    ],
+    "pj_propagation": [
+        put([0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 61.0], "runs", "both every 40", "series", "said"),
+        put([0.0, 50.0, 50.0, 50.0, 50.0, 200.0, 300.0, 400.0], "runs", "A every 10, B every 40", "series", "said"),
+        put(70, "runs", "both every 40", "said"),
+    ],
     "planned_state": [
         plan(lambda each: {"waits": each["bound"]}),
         plan(lambda each: {"counts": 0.5 * each["measured"]}),

@@ -11,6 +11,7 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.near import Near
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import ShedError, StreamError
+from punctuated.model.policy import Policy
 from punctuated.model.predicate import Expression
 from punctuated.model.reach import Steps, Within
 from punctuated.model.shed import Shed
@@ -59,6 +60,8 @@ def join(
     purge_threshold: int = 1,
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS,
     bucket_memory: int | str | None = None,
+    memory: int | str | None = None,
+    policy: Policy | None = None,
     sample_every: Duration | None = None,
     buckets: int | None = None,
     select: Sequence[str] | None = None,
@@ -78,8 +81,9 @@ def join(
             (punctuations only), "shj" (neither), or a pair of structures for the left and the right window, such as
             "HH" or "TN": N (nested loops), H (hash buckets), B (B+tree), T (T-tree). For any number of streams "hw"
             (an index of values), "nlw" (a scan of all tuples), "mw" (a scan of those in time), "gca" and "lca" (the
-            same with wide windows, and a second look), and to compare with "ripple" and "xjoin". The results are the
-            same, what is remembered and what it costs is not.
+            same with wide windows, and a second look), and to compare with "ripple" and "xjoin". Of two streams without
+            windows, "xjoin" is XJoin itself, which uses the disk. The results are the same, what is remembered and what
+            it costs is not.
         within: How far apart the members of a result may be, in place of the windows of the streams: one duration for
             all, or one for each pair, `{("A", "B"): "5 min", ("B", "C"): "9 min"}`. Of pairs that are missing, the
             shortest way through others tells.
@@ -92,6 +96,10 @@ def join(
         bucket_memory: The most that one bucket may remember, in bytes or as text ("2 GiB"); the join fails before it
             takes more. On tables there is one bucket. By default there is no limit, but on Spark
             half of what `spark.executor.pyspark.memory` leaves to a Python worker.
+        memory: The most that is held in memory, in tuples of all streams together (a number) or in bytes (a text such
+            as "64 MiB"); the rest goes to disk.
+        policy: When "pjoin" and "xjoin" purge, relocate, join what is on disk and propagate, from `pt.Policy(…)`.
+            Results with tuples that are on disk then come later.
         sample_every: The step of event time at which `metrics` of tables are taken.
         buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
         select: The columns of the results that are wanted beside the key, by their names in the results (a name that
@@ -121,6 +129,8 @@ def join(
         purge_threshold=purge_threshold,
         max_punctuations=max_punctuations,
         bucket_memory=bucket_memory,
+        memory=memory,
+        policy=policy,
         select=select,
         shed=shed,
         node_size=node_size,

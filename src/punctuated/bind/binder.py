@@ -11,14 +11,17 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
 from punctuated.bind.near import WINDOWS, Near, as_windows, check_multiway, check_number, choose_multiway, is_multiway
 from punctuated.bind.options import JoinOptions
+from punctuated.bind.stages import check_staged, choose_staged, is_staged
 from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
 from punctuated.join.intake.keys import BOTH_SIDES, Places, common_key_type
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.where import WherePredicate
 from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.join.tactics.served_predicate import check_structures
-from punctuated.model.algorithm import choose_algorithm, pair
+from punctuated.model.algorithm import Algorithm, choose_algorithm, pair
 from punctuated.model.given import LARGEST, column_names, whole_number
+from punctuated.model.memory import Memory, parse_memory
+from punctuated.model.policy import Policy
 from punctuated.model.predicate import Column, Expression
 from punctuated.model.reach import reach_by_windows
 from punctuated.model.shed import Shed
@@ -66,7 +69,10 @@ def _bind_two(
     if options.get("algorithm", "auto") == "auto" and not spec.left.key:
         spec = replace(spec, algorithm=pair("NN" if ranged is None else "TT"), adaptive=ranged is not None)
     check_structures(spec, ranged)
-    _warn_if_unbounded(spec)
+    if spec.is_staged:
+        check_staged(spec)
+    if spec.memory is None:
+        _warn_if_unbounded(spec)
     chooser = structure_chooser(spec, ranged) if spec.adaptive else None
     return BoundJoin(spec, inputs, where, chooser=chooser)
 
@@ -83,27 +89,38 @@ def _bind_many(
 
 
 def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> JoinSpec:
-    select, memory = options.get("select"), options.get("bucket_memory")
+    select, bucket_memory = options.get("select"), options.get("bucket_memory")
     name, propagation = options.get("algorithm", "auto"), options.get("propagation")
     ways = near.ways(streams)
-    by_walk = len(streams) > 2 or is_multiway(name)
+    staged = is_staged(name, streams, ways, options)
+    by_walk = len(streams) > 2 or (is_multiway(name) and not staged)
     if by_walk and not ways:
         ways = (reach_by_windows([stream.name for stream in streams], [stream.window for stream in streams]),)
     return JoinSpec(
         streams if by_walk or not ways else as_windows(streams, ways),
         how=parse_join_type(options.get("how", "inner")),
-        algorithm=choose_multiway(name, propagation, keyed=bool(streams[0].key))
-        if by_walk
-        else choose_algorithm(name, propagation),
+        algorithm=_algorithm(name, propagation, by_walk=by_walk, staged=staged, keyed=bool(streams[0].key)),
         purge_threshold=_count(options.get("purge_threshold", 1), "purge_threshold"),
         max_punctuations=_count(options.get("max_punctuations", DEFAULT_MAX_PUNCTUATIONS), "max_punctuations"),
-        bucket_bytes=None if memory is None else parse_size(memory, "bucket_memory"),
+        bucket_bytes=None if bucket_memory is None else parse_size(bucket_memory, "bucket_memory"),
+        memory=_memory(options.get("memory")),
+        policy=(options.get("policy") or Policy()) if staged else None,
         selected=None if select is None else _selected(select),
         shed=_checked_shed(options.get("shed")),
         node_size=_count(options.get("node_size", DEFAULT_NODE_SIZE), "node_size", least=2, most=_LARGEST_NODE),
         bucket_size=_count(options.get("bucket_size", DEFAULT_BUCKET_SIZE), "bucket_size", most=_LARGEST_NODE),
         reaches=ways if by_walk else (),
     )
+
+
+def _algorithm(name: str, propagation: str | None, *, by_walk: bool, staged: bool, keyed: bool) -> Algorithm:
+    if by_walk:
+        return choose_multiway(name, propagation, keyed=keyed)
+    return choose_staged(name, propagation) if staged else choose_algorithm(name, propagation)
+
+
+def _memory(given: int | str | None) -> Memory | None:
+    return None if given is None else parse_memory(given)
 
 
 def _count(given: int, name: str, least: int = 1, most: int = LARGEST) -> int:

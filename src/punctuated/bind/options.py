@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from punctuated.bind.sources import Source
+from punctuated.model.policy import Policy
 from punctuated.model.predicate import Expression
 from punctuated.model.shed import Shed
 from punctuated.model.window import Duration, Window
@@ -34,6 +35,8 @@ class JoinOptions(TypedDict, total=False):
     purge_threshold: int
     max_punctuations: int
     bucket_memory: int | str | None
+    memory: int | str | None
+    policy: Policy | None
     select: Sequence[str] | None
     shed: Shed | None
     node_size: int

@@ -16,6 +16,11 @@ from punctuated.experiments import (
     kn_fig06,
     kn_fig07,
     kn_table3,
+    pj_asymmetric,
+    pj_propagation,
+    pj_purge,
+    pj_spacing,
+    pj_xjoin,
     planned_state,
     wj_fig07,
     wj_fig08,
@@ -51,6 +56,11 @@ _MODULES = (
     wj_fig09c,
     wj_fig13,
     wj_fig14,
+    pj_xjoin,
+    pj_purge,
+    pj_spacing,
+    pj_asymmetric,
+    pj_propagation,
 )
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
 

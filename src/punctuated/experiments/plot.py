@@ -50,6 +50,15 @@ def label(axes: "Axes", x: str, y: str, title: str | None = None) -> None:
     axes.set_xlim(left=0)
 
 
+def bars(axes: "Axes", names: Sequence[str], groups: Mapping[str, Sequence[float]]) -> None:
+    """A group of bars at each name, side by side."""
+    width = 0.8 / len(groups)
+    for i, ((name, values), colour) in enumerate(zip(groups.items(), (BLUE, ORANGE, GREEN, PURPLE), strict=False)):
+        places = [at + (i - (len(groups) - 1) / 2) * width for at in range(len(names))]
+        axes.bar(places, list(values), width=0.95 * width, label=name, color=colour)
+    axes.set_xticks(range(len(names)), names)
+
+
 def headroom(axes: "Axes", share: float = 0.08) -> None:
     """Start at zero and leave this share of the height free above the lines."""
     top = max((float(np.max(np.asarray(line.get_ydata()))) for line in axes.get_lines()), default=1.0)

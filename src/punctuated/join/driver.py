@@ -17,6 +17,7 @@ from punctuated.join.intake.take_in import Intake, take_in
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.choose_collector import choose_collector
 from punctuated.join.output.counters import Samples, current_counts
+from punctuated.join.overflow.choose import choose_overflow
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.control import HIDDEN, ShedControl
 from punctuated.join.state import fingerprint
@@ -58,6 +59,7 @@ class JoinDriver:
         self.idle = IdleStreams(setup.spec.streams)
         self.samples = Samples(setup.sample_us, len(setup.spec.streams))
         self.collector = choose_collector(setup, self.codec, self.rows, where)
+        self.overflow = choose_overflow(setup, self.codec, self.state, self.rows, self.statements, self.collector)
         self.parts = self._parts()
 
     def _parts(self) -> dict[str, Part]:
@@ -66,6 +68,7 @@ class JoinDriver:
         parts["arrays"] = SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
         parts |= {**self.statements.parts, **self.tactic.parts, "idle": self.idle}
         parts["rejections"] = self.collector.rejections
+        parts |= self.overflow.parts
         return parts if self.shedding is None else {**parts, "shedding": self.shedding}
 
     @property
@@ -102,13 +105,18 @@ class JoinDriver:
         order = merge_order(inputs)
         self.collector.expect(order, intakes, None if self.shedding is None else self.shedding.shares)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
+        self.overflow.begin(order, inputs)
         self.statements.note_promises(intakes, order)
         if not self.setup.place.speaks_for_all:
             self._leave_uncounted(intakes)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
             while at < stop:
-                at = self._run(order, at, stop, intakes)
+                ready = self.overflow.before(at, stop)
+                while at < ready:
+                    at = self._run(order, at, ready, intakes)
+                    yield from self.collector.take_results()
+                self.overflow.after(at)
                 yield from self.collector.take_results()
             self.state.sweep()
             self.samples.take(time, int(self.state.sides["newest"].max()), self.counts(inputs, time))
@@ -256,6 +264,7 @@ class JoinDriver:
                 self._make_room()
             else:
                 self._fire_range()
+        self.overflow.finish()
         self.collector.drain(state)
         self.collector.finish(state)
         self.statements.archive()

@@ -24,12 +24,14 @@ def timer_quota(state: AnyState) -> int:
     room = (state.deadlines.shape[1] - deadlines - to_end) // 2
     if n > 2:  # each ending may set one for every stream that has ended the value, and all on one side
         room = (state.deadlines.shape[1] - all_deadlines - n * all_to_end) // (2 * n)
+    purges = state.queue.size - common.n_queued - n * common.n_values if common.purge_threshold == 0 else room
     quota = min(
         state.punctuations.size - common.n_punctuations - common.n_values,
         (state.done.size - common.n_done - common.n_values) // 2,
         state.pending.shape[1] - to_end - 1,
         state.clusters.shape[1] - clusters - 1,
         room - 1,
+        purges - 1,
     )
     return int(quota)
 

@@ -186,7 +186,8 @@ COMMON = np.dtype(
         ("punctuated", "i8"),
         ("forgets_by_punctuation", "i8"),
         ("propagates", "i8"),
-        ("purge_threshold", "i8"),
+        ("purge_threshold", "i8"),  # 0: purges only come together, and somebody else carries them out
+        ("on_disk", "i8"),  # sides of which tuples lie on disk, a bit for each: what they must still meet is kept
         ("match_mode", "i8"),
         ("marks_matches", "i8"),
         ("emits_unmatched", "i8"),
@@ -218,7 +219,7 @@ class State(NamedTuple):
     sides: Records  # (2,) SIDE
     common: Records  # (1,) COMMON
     nodes: Records  # (capacity,) NODE: the rings, in the order of the sides
-    seq: Ints  # (capacity,) number of each tuple, only for rows(n)
+    seq: Ints  # (capacity,) number of each tuple, only for rows(n), or of each object, only in stages
     own_windows: Flag  # every tuple has a window of its own, on at least one side
     ends: Ints  # (capacity,) and then, when it ends
     values: Records  # (capacity,) `value_type`
@@ -229,7 +230,7 @@ class State(NamedTuple):
     deadlines: Records  # (2, capacity) TIMER, heaps of ended values whose last tuple is still in the window
     clusters: Records  # (2, capacity) TIMER, heaps of values that a clustered stream has yet to end, by their last time
     boundaries: Records  # (2, capacity) BOUNDARY, ascending: when a batch of a clustered stream first brought a value
-    queue: Ints  # (threshold,) purges that wait: value and side of the punctuation (see `packed`)
+    queue: Ints  # (threshold, or more) purges that wait: value and side of the punctuation (see `packed`)
     done: Ints  # (capacity,) values punctuated in the output since they were last collected
     runs: Records  # (n,) RUN: finished values
     ranges: Records  # (n,) `range_type`: values under range endings

@@ -60,6 +60,7 @@ def store(state: State, side: int, index: int, ts: int, end: int, row: int, matc
     value_over = other.end_ts != FOREVER
     if common.forgets_by_punctuation:
         value_over = value_over or state.values[index].flags & (EFFECT << (1 - side)) != 0
+    value_over = value_over and common.on_disk & (1 << (1 - side)) == 0
     settled = matched and side == 0 and common.match_mode == FIRST_MATCH
     if value_over and not settled:
         common.discarded += 1

@@ -24,7 +24,7 @@ def append_node(state: AnyState, side: int, index: int, ts: int, row: int) -> in
     value.tail[side] = position
     value.count[side] += 1
     if state.seq.size:
-        state.seq[position] = ours.accepted
+        state.seq[position] = ours.accepted if ours.rows else state.common[0].seq
     return int(position)
 
 

@@ -53,6 +53,9 @@ RIPPLE = replace(WJOIN, name="ripple", walk=Walk("scan", "none", _CLEANED))
 XJOIN = replace(WJOIN, name="xjoin", walk=Walk("value", "none", _CLEANED))
 
 MULTIWAY = {algorithm.name: algorithm for algorithm in (HW, NLW, MW, GCA, LCA, RIPPLE, XJOIN)}
+# XJoin itself, in stages (PJ-16): for two streams without windows. With windows, the name is the baseline above.
+STAGED_XJOIN = replace(SHJ, name="xjoin")
+
 ALGORITHMS = {algorithm.name: algorithm for algorithm in (PWJOIN, WJOIN, PJOIN, SHJ)}
 _BY_BOTH = Propagation.EARLY, Propagation.REGULAR, Propagation.NONE
 _PROPAGATIONS = {

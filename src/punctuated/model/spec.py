@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from punctuated.errors import AlgorithmError, ShedError, StreamError
 from punctuated.model.algorithm import PWJOIN, Algorithm, Propagation
+from punctuated.model.memory import Memory
+from punctuated.model.policy import Policy
 from punctuated.model.reach import Reach
 from punctuated.model.shed import Shed
 from punctuated.model.side import Side
@@ -112,6 +114,8 @@ class JoinSpec:
     purge_threshold: int = 1
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS
     bucket_bytes: int | None = None  # the most that one bucket may remember
+    memory: Memory | None = None  # the most that it may hold in memory; the rest goes to disk
+    policy: Policy | None = None  # of a join in stages; None: it does everything at once
     selected: tuple[str, ...] | None = None  # columns of the results beside the key; None for all
     shed: Shed | None = None  # what to leave out when resources do not suffice
     adaptive: bool = False  # structures of the windows may change while the join runs
@@ -156,6 +160,11 @@ class JoinSpec:
         """
         spread = Side.RIGHT if self.how is JoinType.RIGHT else Side.LEFT
         return () if self.left.key else tuple(side for side in self.sides if side != spread)
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether results with tuples that are on disk come later, in stages of their own."""
+        return self.policy is not None
 
     @property
     def own_windows(self) -> bool:

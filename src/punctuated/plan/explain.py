@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 
 from punctuated.model.algorithm import STRUCTURES, Propagation
+from punctuated.model.memory import Memory
+from punctuated.model.policy import Policy
 from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, Side
+from punctuated.model.size import show_size
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 from punctuated.plan.bounds import Bound, Proof, bound
@@ -34,6 +37,8 @@ def explain(
             for letter, stream in zip(spec.algorithm.structures, spec.streams, strict=True)
         ]
         lines.append(f"  structures: {', '.join(named)}")
+    if spec.policy is not None:
+        lines.append(f"  stages: {_stages(spec.policy, spec.memory)}")
     lines += choice
     if spec.shed is not None:
         lines.append(f"  sheds: {_limits(spec.shed)}")
@@ -58,6 +63,15 @@ def _limits(shed: Shed) -> str:
     return f"{' and '.join(filter(None, limits))}, strategy {shed.strategy}, floor {shed.floor:g}, seed {shed.seed}"
 
 
+def _stages(policy: Policy, memory: Memory | None) -> str:
+    limit = "all tuples in memory"
+    if memory is not None:
+        size = show_size(memory.nbytes) if memory.nbytes is not None else f"{memory.tuples:,} tuples"
+        limit = f"{size} in memory, the rest on disk"
+    silence = "" if policy.silence_us is None else f", or silent for {seconds(policy.silence_us)}"
+    return f"{limit}; a disk join when a batch is empty{silence}, and when a stream ends"
+
+
 def _title(how: JoinType) -> str:
     outer = how in (JoinType.LEFT, JoinType.RIGHT, JoinType.FULL)
     return f"{how.value} outer" if outer else how.value
@@ -66,7 +80,8 @@ def _title(how: JoinType) -> str:
 def _purge(spec: JoinSpec) -> str:
     if not spec.algorithm.by_punctuation:
         return "by window only" if spec.algorithm.by_window else "never"
-    return "at every punctuation" if spec.purge_threshold == 1 else f"at every {spec.purge_threshold} punctuations"
+    threshold = spec.purge_threshold if spec.policy is None else spec.policy.threshold
+    return "at every punctuation" if threshold == 1 else f"at every {threshold} punctuations"
 
 
 def _describe(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatistics] | None) -> list[str]:

@@ -39,7 +39,7 @@ _REJECTIONS = tuple(REJECTIONS)  # by the kernels' codes
 
 @dataclass(frozen=True)
 class RowTimes:
-    """Times by row number: stored rows come first, those of the batch at hand behind them."""
+    """Times by row number: stored rows come first, those of the batch at hand behind them, then those that are lent."""
 
     stored: RowStore
     time: str
@@ -48,7 +48,7 @@ class RowTimes:
     def of(self, rows: lay.Indices) -> Ints:
         """The times of these rows, in microseconds."""
         n_stored = self.stored.n_stored
-        is_new = rows >= n_stored
+        is_new = (rows >= n_stored) & (rows < n_stored + self.batch.size)
         if is_new.all():
             return self.batch[rows - n_stored]
         times = np.empty(rows.size, np.int64)
@@ -158,7 +158,8 @@ class Collector(ABC):
         n = len(ranges)
         keys = [pa.nulls(n, dtype) for dtype in self._codec.types]
         texts = [print_patterns(each.patterns, self._codec.types) for each in ranges]
-        ts, reasons = pa.array([each.ts for each in ranges], pa.int64()), pa.array([self._reasons[lay.BOTH]] * n)
+        ts = pa.array([each.ts for each in ranges], pa.int64())
+        reasons = pa.array([self._reasons[each.reason] for each in ranges])
         self.batch.punctuations.append(pa.table([*keys, ts, reasons, pa.array(texts)], schema=self._punctuation_schema))
 
     def _take_rejected(self, entries: lay.Records) -> None:

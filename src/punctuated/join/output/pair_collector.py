@@ -122,7 +122,11 @@ class PairCollector(Collector):
             self.batch.result_ts.append(ts.astype(np.int64))
 
     def _result_ts(self, left: lay.Indices, right: lay.Indices) -> Ints | None:
-        """The moments of matches, the later ones of both times, if they are asked for."""
+        """The moments of matches, the later ones of both times, if they are asked for.
+
+        What comes out later, because a tuple was on disk, has the time at which it comes: nothing is earlier than the
+        output has said before.
+        """
         if not self._setup.timed:
             return None
-        return np.maximum(self._times[LEFT].of(left), self._times[RIGHT].of(right))
+        return np.maximum(np.maximum(self._times[LEFT].of(left), self._times[RIGHT].of(right)), self._output_watermark)

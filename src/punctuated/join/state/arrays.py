@@ -38,9 +38,10 @@ def is_punctuated(spec: JoinSpec) -> bool:
     return any(stream.punctuated for stream in spec.streams)
 
 
-def _counts_all(spec: JoinSpec) -> bool:
+def _numbers_tuples(spec: JoinSpec) -> bool:
+    """Whether each tuple's number is kept: what a count window evicts by, and what stages know tuples apart by."""
     windows = (stream.window for stream in spec.streams)
-    return any(isinstance(window, CountWindow) and not window.per_key for window in windows)
+    return spec.is_staged or any(isinstance(window, CountWindow) and not window.per_key for window in windows)
 
 
 class JoinState:
@@ -86,7 +87,7 @@ class JoinState:
             "lateness": stream.lateness_us,
             "span": span,
             "offset": window.offset_us if isinstance(window, TimeWindow) else 0,
-            "forget_after": lay.UNBOUNDED if not spec.algorithm.by_window else 0 if spec.own_windows else span,
+            "forget_after": self._forget_after(spec, span),
             "rows": window.n if isinstance(window, CountWindow) else 0,
             "rows_per_key": isinstance(window, CountWindow) and window.per_key,
             "preserved": spec.how.preserves(side),
@@ -96,6 +97,12 @@ class JoinState:
             "tracks_last": stream.punctuated and (alone == lay.BY_WINDOW or stream.clustered),
             "policy": _POLICIES[stream.on_violation],
         }
+
+    def _forget_after(self, spec: JoinSpec, span: int) -> int:
+        """How long the time list keeps a tuple."""
+        if spec.is_staged:  # beyond the end of the other stream, too: it may have to meet what is on disk
+            return lay.FOREVER + lay.UNBOUNDED
+        return lay.UNBOUNDED if not spec.algorithm.by_window else 0 if spec.own_windows else span
 
     def _alone(self, spec: JoinSpec, side: int) -> int:
         """How a stream may end values of the output without the others."""
@@ -111,8 +118,8 @@ class JoinState:
         common["now"] = lay.NEVER
         common["punctuated"] = self.punctuated
         common["forgets_by_punctuation"] = spec.algorithm.by_punctuation
-        common["propagates"] = spec.algorithm.propagation is not Propagation.NONE
-        common["purge_threshold"] = spec.purge_threshold
+        common["propagates"] = spec.algorithm.propagation is not Propagation.NONE and not spec.is_staged
+        common["purge_threshold"] = 0 if spec.is_staged else spec.purge_threshold
         common["match_mode"] = lay.FIRST_MATCH if settles else lay.PAIRS
         common["marks_matches"] = preserving and not self.filtered
         common["emits_unmatched"] = preserving
@@ -129,7 +136,7 @@ class JoinState:
             "sides": sides,
             "common": common,
             "nodes": np.zeros(room, lay.NODE),
-            "seq": np.zeros(room if _counts_all(spec) else 0, np.int64),
+            "seq": np.zeros(room if _numbers_tuples(spec) else 0, np.int64),
             "own_windows": lay.TRUE if own else lay.FALSE,
             "ends": np.zeros(room * own, np.int64),
             "values": np.zeros(SMALLEST, lay.value_type(self.width)),
@@ -278,6 +285,11 @@ class JoinState:
         return lay.NODE.itemsize + 8 * sum(1 for each in (self.arrays.seq, self.arrays.ends) if each.size)
 
     @property
+    def bytes_per_tuple(self) -> int:
+        """What a tuple may take beside its row, if it is the only one of its value."""
+        return self.bytes_per_node + self._bytes_per_value
+
+    @property
     def _bytes_per_value(self) -> int:
         slots = 4 * np.dtype(np.int32).itemsize  # at most four for each value
         ends = 8 * self.width if self.arrays.last_ends.size else 0
@@ -341,6 +353,12 @@ class JoinState:
             punctuations=_grown(arrays.punctuations, int(common["n_punctuations"]) + n_values + self.quota),
             done=_grown(arrays.done, int(common["n_done"]) + n_values + 2 * self.quota),
         )
+        if common["purge_threshold"] == 0:
+            self.make_queue_room(int(common["n_queued"]) + self.n_streams * n_values + self.quota + 1)
+
+    def make_queue_room(self, n: int) -> None:
+        """Room for so many purges that wait."""
+        self._replace(queue=_grown(self.arrays.queue, n))
 
     def _make_timer_room(self, deadlines: int) -> None:
         sides, arrays = self.sides, self.arrays

@@ -26,6 +26,8 @@ def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.Data
         "purge threshold": f"{spec.purge_threshold}",
         "shedding": "none" if spec.shed is None else "some",
     }
+    if spec.is_staged:
+        parts["memory"] = repr(spec.memory)  # the partitions go by it
     for stream, schema in zip(spec.streams, schemas, strict=True):
         left_out = ("window", "columns", "on_violation", "max_ahead_us", "idle_after_us", "ends_any")
         parts[f"stream {stream.name!r}"] = repr({k: v for k, v in asdict(stream).items() if k not in left_out})

@@ -4,7 +4,7 @@ A range ending waits for its effect; then its values are ended, and what all str
 What ranges have ended is kept as `OrderedRanges` or `NumberedRanges`, as the key asks for.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ class RangeEndings:
         self._next_order = 0  # of arrival; later ones are not smaller
         self._pending = tuple(PendingRanges() for _ in range(n_streams))
         self._sides = range(n_streams)
+        self.watch: Callable[[int, Pending], None] | None = None  # is told of those that take effect, and by which side
         self._covered: OrderedRanges | NumberedRanges = (
             NumberedRanges(codec, self._pending) if isinstance(codec, NumberedKeys) else OrderedRanges(codec, n_streams)
         )
@@ -104,6 +105,8 @@ class RangeEndings:
         propagate_values(state.arrays, side, fresh)
         state.show_ranges(self._covered.lookup)
         inherit_some(state.arrays, inside)
+        if self.watch is not None:
+            self.watch(side, ending)
         return ranges
 
     def settle(self, state: JoinState, watermark: int) -> None:

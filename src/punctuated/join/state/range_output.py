@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from punctuated.kernels.layout import BOTH
 from punctuated.model.pattern import Pattern
 
 TEXTS = pa.schema([("pattern", pa.string())])
@@ -15,3 +16,4 @@ class OutputRange:
 
     patterns: tuple[Pattern, ...]
     ts: int
+    reason: int = BOTH

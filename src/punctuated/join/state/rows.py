@@ -1,7 +1,10 @@
 """The rows of stored tuples: Arrow chunks addressed by row number, compacted when they are mostly dead.
 
-Row numbers count the rows of earlier batches first, then those of the batch at hand.
+Row numbers count the rows of earlier batches first, then those of the batch at hand, and then those that are lent.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +25,7 @@ class RowStore:
         self.schema = schema
         self._stored: list[pa.Table] = []
         self._batch = schema.empty_table()
+        self._lent: pa.Table | None = None
         self._ids = np.empty(0, np.int64)  # of the stored rows: numbers in the order of arrival that never change
         self.next_id = 0
 
@@ -37,8 +41,19 @@ class RowStore:
     def take(self, rows: RowNumbers, columns: list[str]) -> pa.Table:
         """These columns of these rows, in the order asked for."""
         chunks = [*self._stored, self._batch] if self._stored else [self._batch]
+        if self._lent is not None:
+            chunks.append(self._lent)
         view = pa.concat_tables([chunk.select(columns) for chunk in chunks])
         return view.take(pa.array(rows))
+
+    @contextmanager
+    def lending(self, rows: pa.Table) -> Iterator[int]:
+        """Rows that lie elsewhere are found here for a while; gives the number of the first one."""
+        self._lent = rows
+        try:
+            yield self.n_stored + len(self._batch)
+        finally:
+            self._lent = None
 
     def commit(self, state: JoinState, side: int) -> None:
         """The batch is over: keep the rows of stored tuples, and let their nodes point to where the rows went."""
@@ -88,6 +103,11 @@ class RowStore:
         positions = ring_positions(state, side)
         rows = state.arrays.nodes["row"][positions[positions.size - n :]]
         return pa.concat_tables([self.schema.empty_table(), *self._stored]).take(pa.array(rows)).combine_chunks()
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Of the batch at hand."""
+        return int(self._batch.nbytes) // max(1, len(self._batch))
 
     @property
     def nbytes(self) -> int:

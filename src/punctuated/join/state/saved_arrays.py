@@ -191,6 +191,8 @@ class SavedArrays:
                 heap["value"] = find_values(state.arrays, np.ascontiguousarray(ours["value"]))
                 state.sides[f"n_{name}"][side] = ours.size
         state.arrays.done[: done.size] = find_values(state.arrays, done)
+        if queue.shape[1] > state.arrays.queue.size:
+            state.make_queue_room(queue.shape[1])
         state.arrays.queue[: queue.shape[1]] = pack(find_values(state.arrays, queue[0].copy()), queue[1])
         state.common["n_done"], state.common["n_queued"] = done.size, queue.shape[1]
 

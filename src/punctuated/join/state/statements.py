@@ -37,7 +37,8 @@ class Statements:
     ) -> None:
         self._spec, self._state = spec, state
         self.memory = PunctuationMemory(spec.max_punctuations, place if codec.merges else None)
-        self.ranges = RangeEndings(codec, len(spec.streams), spec.algorithm.propagation is not Propagation.NONE)
+        propagates = spec.algorithm.propagation is not Propagation.NONE and not spec.is_staged
+        self.ranges = RangeEndings(codec, len(spec.streams), propagates)
         self.promises = PromiseMemory(schemas)
         self.parts: dict[str, Part] = {"runs": self.memory, "ranges": self.ranges, "promises": self.promises}
 

@@ -6,6 +6,7 @@ from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.setup import DriverSetup
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.multiway_arrays import MultiwayState
+from punctuated.join.tactics.memory_join import MemoryJoin
 from punctuated.join.tactics.multiway import Multiway
 from punctuated.join.tactics.pwjoin import PWJoin
 from punctuated.join.tactics.range_predicate import RangePredicate
@@ -27,6 +28,7 @@ def choose_tactic(
     if spec.reaches:
         return Multiway(spec, codec, MultiwayState(spec, allow, filtered=filtered, hash_bits=setup.hash_bits))
     if spec.algorithm.structures is None:
-        return PWJoin(spec, codec, JoinState(spec, allow, filtered=filtered, hash_bits=setup.hash_bits))
+        kind = MemoryJoin if spec.is_staged else PWJoin
+        return kind(spec, codec, JoinState(spec, allow, filtered=filtered, hash_bits=setup.hash_bits))
     state = WindowState(spec, allow, filtered=filtered, hash_bits=setup.hash_bits)
     return WindowPair(spec, codec, state, ranged, setup.chooser)

@@ -1,0 +1,67 @@
+"""Joins in stages: which ones are, and what they cannot do."""
+
+from collections.abc import Sequence
+
+from punctuated.bind.options import JoinOptions
+from punctuated.errors import AlgorithmError
+from punctuated.model.algorithm import STAGED_XJOIN, Algorithm, Propagation, choose_algorithm
+from punctuated.model.policy import Policy
+from punctuated.model.reach import Reach
+from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
+
+
+def is_staged(name: str, streams: Sequence[StreamSpec], ways: Sequence[Reach], options: JoinOptions) -> bool:
+    """Whether results with tuples that are on disk come later, in stages of their own.
+
+    XJoin of two streams without windows always is; with windows or more streams its name is that of the W-join's
+    baseline. PJoin is if it is given a memory or a policy.
+    """
+    policy = options.get("policy")
+    if policy is not None and not isinstance(policy, Policy):
+        raise AlgorithmError(f"policy={policy!r}: give pt.Policy(…)")
+    plain = len(streams) == 2 and not ways and all(stream.window is None for stream in streams)
+    if name == "xjoin" and plain:
+        return True
+    if name == "pjoin" and len(streams) == 2 and (policy is not None or options.get("memory") is not None):
+        return True
+    if policy is not None:
+        raise AlgorithmError(
+            f"policy= is for algorithm='pjoin', and for 'xjoin' of two streams without windows, which do their work in "
+            f"stages; {name!r} does everything at once: leave it out"
+        )
+    return False
+
+
+def choose_staged(name: str, propagation: str | None) -> Algorithm:
+    """The algorithm of that name; PJoin goes by Theorem 1, unless the both-sides rule is asked for."""
+    if name == "pjoin":
+        return choose_algorithm(name, propagation or Propagation.OWN_STATE.value)
+    if propagation not in (None, Propagation.NONE.value):
+        raise AlgorithmError(f"propagation={propagation!r}: 'xjoin' does not know punctuations; use 'pjoin'")
+    return STAGED_XJOIN
+
+
+def check_staged(spec: JoinSpec) -> None:
+    """Raise if a join in stages is asked for what it cannot do."""
+    name = spec.algorithm.name
+    if spec.how is not JoinType.INNER:
+        raise AlgorithmError(
+            f"how={spec.how.value!r}: a match may still lie on disk, so {name!r} in stages is an inner join; "
+            "use another algorithm, or leave memory= and policy= out"
+        )
+    if spec.purge_threshold != 1:
+        raise AlgorithmError("purge_threshold= belongs into policy=pt.Policy(purge='lazy', purge_threshold=…) here")
+    if spec.shed is not None:
+        raise AlgorithmError(f"shed= leaves tuples out, and {name!r} in stages brings them to disk: leave out one")
+    if not spec.left.key:
+        raise AlgorithmError(f"{name!r} in stages finds tuples by their keys: give both streams key=")
+    for stream in spec.streams:
+        if stream.window is not None:
+            raise AlgorithmError(
+                f"stream {stream.name!r} has a window, and {name!r} in stages has none; use 'pwjoin', which has both"
+            )
+        if stream.on_violation is OnViolation.ACCEPT:
+            raise AlgorithmError(
+                f"stream {stream.name!r} has on_violation='accept': {name!r} in stages counts on punctuations; "
+                "use 'reject' or 'fail'"
+            )

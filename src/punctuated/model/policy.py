@@ -1,0 +1,136 @@
+"""`pt.Policy`: when a staged join purges, relocates, joins what is on disk, builds its index and propagates (PJ-13)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from punctuated.errors import AlgorithmError
+from punctuated.model.event import Event
+from punctuated.model.given import whole_number
+from punctuated.model.window import Duration, parse_duration
+
+Listener = Callable[[Any], None]  # is given the join
+Condition = Callable[[Any], bool]  # is given the join, and says whether the listener is called
+
+TASKS = ("disk join", "state purge", "state relocation", "index build", "propagation")
+DEFAULT_COUNT = 100  # punctuations that a lazy purge, and propagation, wait for
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A listener for an event, and where it stands among the others; they go by their names."""
+
+    event: Event
+    listener: Listener | str  # or one of TASKS
+    when: Condition | None = None
+    before: str | None = None
+    after: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What others call it."""
+        return self.listener if isinstance(self.listener, str) else getattr(self.listener, "__name__", "listener")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What a staged join does when.
+
+    Args:
+        purge: "eager" purges at every punctuation, "lazy" when `purge_threshold` of them have come together.
+        purge_threshold: How many a lazy purge waits for; 100, unless it is given.
+        index: The punctuation index is built "eager", at every punctuation, or "lazy", when it is needed.
+        propagate: "push" says punctuations by itself, "pull" only when they are asked for.
+        propagate_every: Push: after so many punctuations; 100, unless this or a time is given.
+        propagate_after: Push: after so much event time.
+        disk_join_after: How long no stream must bring anything, in event time, for the join to turn to what is on disk.
+            An empty batch is such a silence in any case.
+        relocate: Which partition goes to disk when memory is full, the "largest" or the "smallest".
+
+    Example:
+        >>> Policy(purge="lazy", purge_threshold=400).threshold
+        400
+    """
+
+    purge: str = "lazy"
+    purge_threshold: int | None = None
+    index: str = "lazy"
+    propagate: str = "push"
+    propagate_every: int | None = None
+    propagate_after: Duration | None = None
+    disk_join_after: Duration | None = None
+    relocate: str = "largest"
+    wishes: tuple[Wish, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        _one_of(self.purge, "purge", "eager", "lazy")
+        _one_of(self.index, "index", "eager", "lazy")
+        _one_of(self.propagate, "propagate", "push", "pull")
+        _one_of(self.relocate, "relocate", "largest", "smallest")
+        for name in ("purge_threshold", "propagate_every"):
+            if getattr(self, name) is not None:
+                whole_number(getattr(self, name), name, AlgorithmError, least=1)
+        for name in ("propagate_after", "disk_join_after"):
+            given = getattr(self, name)
+            if given is not None and parse_duration(given) <= 0:
+                raise AlgorithmError(f"{name}={given!r}: give a time longer than nothing")
+        if self.purge == "eager" and self.purge_threshold not in (None, 1):
+            raise AlgorithmError(
+                f"purge_threshold={self.purge_threshold}: an eager purge waits for none; say purge='lazy'"
+            )
+        if self.propagate == "pull" and (self.propagate_every is not None or self.propagate_after is not None):
+            raise AlgorithmError("propagate='pull' waits to be asked; leave propagate_every and propagate_after out")
+
+    @property
+    def threshold(self) -> int:
+        """How many punctuations a purge waits for."""
+        return 1 if self.purge == "eager" else self.purge_threshold or DEFAULT_COUNT
+
+    @property
+    def count(self) -> int | None:
+        """How many punctuations a propagation waits for."""
+        is_given = self.propagate_every is not None or self.propagate_after is not None or self.propagate == "pull"
+        return self.propagate_every if is_given else DEFAULT_COUNT
+
+    @property
+    def interval_us(self) -> int | None:
+        """Or how much event time."""
+        return None if self.propagate_after is None else parse_duration(self.propagate_after)
+
+    @property
+    def silence_us(self) -> int | None:
+        """How much event time without an object is a silence."""
+        return None if self.disk_join_after is None else parse_duration(self.disk_join_after)
+
+    def on(
+        self,
+        event: Event,
+        listener: Listener | str,
+        *,
+        when: Condition | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> "Policy":
+        """The same policy with one more listener: a function of the join, or the name of one of its tasks.
+
+        It comes last, or directly `before` or `after` the listener of that name, and is called if `when` says so.
+
+        Example:
+            >>> from punctuated.model.event import Event
+            >>> Policy().on(Event.STATE_FULL, print, before="state relocation").wishes[0].name
+            'print'
+        """
+        if not isinstance(event, Event):
+            raise AlgorithmError(f"on({event!r}, …): give an event, such as pt.Event.STATE_FULL")
+        if isinstance(listener, str):
+            _one_of(listener, "listener", *TASKS)
+        elif not callable(listener):
+            raise AlgorithmError(f"on(…, {listener!r}): give a function of the join, or one of {', '.join(TASKS)}")
+        if before is not None and after is not None:
+            raise AlgorithmError("a listener stands before one or after one: give before= or after=, not both")
+        return replace(self, wishes=(*self.wishes, Wish(event, listener, when, before, after)))
+
+
+def _one_of(given: Any, name: str, *known: str) -> None:
+    if given not in known:
+        raise AlgorithmError(f"{name}={given!r}: give one of {', '.join(map(repr, known))}")
