@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 WORKLOADS := w1 w2 w3 w4
-KERNELS := OF_VALUES OF_PAIRS OF_FOUR OF_EIGHT
+KERNELS := OF_VALUES OF_FOUR OF_EIGHT OF_EXPIRIES OF_PAIRS
 
 # A name on the PATH is not enough: version managers leave names there that do not run.
 RUNS_AND_IS_NEW := -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))'

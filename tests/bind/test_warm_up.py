@@ -21,6 +21,7 @@ def test_a_host_is_warm_for_joins_of_every_kind(cold: Path, monkeypatch: pytest.
     pt.warm_up()
     assert {each.name.partition(".")[2] for each in cold.glob("*.ready")} == {
         "ready",
+        "expiries.ready",
         "pairs.ready",
         "four.ready",
         "eight.ready",

@@ -26,16 +26,18 @@ from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.reach import reach_within
 from punctuated.model.spec import JoinSpec, StreamSpec
-from punctuated.model.window import TimeWindow
+from punctuated.model.window import TimeWindow, UntilWindow, Window
 from punctuated.private_folder import do_without
 
 _ROWS = 3_000  # enough for a state to grow
+_COLUMNS = ("key", "ts", "last", "until")
 
 
 class Kernels(Enum):
     """What is compiled together: a kind of join."""
 
     OF_VALUES = ""
+    OF_EXPIRIES = ".expiries"  # the same, every tuple with a window of its own
     OF_PAIRS = ".pairs"  # its windows have structures of their own
     OF_FOUR = ".four"  # up to four streams in one join, and up to eight
     OF_EIGHT = ".eight"
@@ -45,7 +47,9 @@ def kernels_of(spec: JoinSpec) -> Kernels:
     """What a join needs."""
     if spec.reaches:
         return Kernels.OF_FOUR if len(spec.streams) <= 4 else Kernels.OF_EIGHT
-    return Kernels.OF_VALUES if spec.algorithm.structures is None else Kernels.OF_PAIRS
+    if spec.algorithm.structures is not None:
+        return Kernels.OF_PAIRS
+    return Kernels.OF_EXPIRIES if spec.own_windows else Kernels.OF_VALUES
 
 
 @cache
@@ -96,17 +100,18 @@ def _add_up() -> None:
 
 def _join(key_type: pa.DataType, kernels: Kernels) -> BoundJoin:
     paired = kernels is Kernels.OF_PAIRS
+    window = UntilWindow("until") if kernels is Kernels.OF_EXPIRIES else TimeWindow(_ROWS)
     names = {Kernels.OF_FOUR: "ABC", Kernels.OF_EIGHT: "ABCDE"}.get(kernels, "AB")
     reaches = (reach_within(names, _ROWS),) if len(names) > 2 else ()
-    streams = tuple(_stream(name, not paired) for name in names)
+    streams = tuple(_stream(name, window, not paired) for name in names)
     spec = JoinSpec(streams, algorithm=pair("HT") if paired else PWJOIN, reaches=reaches)
     schema = _rows(0, key_type).schema
     return BoundJoin(spec, tuple(Reader(stream, None, schema, (key_type,)) for stream in spec.streams))
 
 
-def _stream(name: str, punctuated: bool) -> StreamSpec:
+def _stream(name: str, window: Window, punctuated: bool) -> StreamSpec:
     flag = "last" if punctuated else None
-    return StreamSpec(name, ("key", "ts", "last"), ("key",), "ts", TimeWindow(_ROWS), flag=flag, punctuated=punctuated)
+    return StreamSpec(name, _COLUMNS, ("key",), "ts", window, flag=flag, punctuated=punctuated)
 
 
 def _parcelled(reader: Reader, first: int) -> StreamBatch:
@@ -118,4 +123,4 @@ def _parcelled(reader: Reader, first: int) -> StreamBatch:
 def _rows(first: int, key_type: pa.DataType) -> pa.Table:
     numbers = np.arange(first, first + _ROWS)
     columns = [pa.array(numbers // 2).cast(key_type), pa.array(numbers), pa.array(numbers % 3 == 0)]
-    return pa.table(columns, names=["key", "ts", "last"])
+    return pa.table([*columns, pa.array(numbers + _ROWS)], names=_COLUMNS)

@@ -52,6 +52,17 @@ class MultiwayState(JoinState):
             "steps": np.zeros(n, many.STEP),
         }
 
+    def show_ranges(self, ranges: lay.Records) -> None:
+        """Those of two streams have fewer places than the records that the machine code is made for."""
+        wide = np.zeros(ranges.size, lay.range_type(self.width))
+        if ranges.dtype != wide.dtype:
+            places = ranges["ts"].shape[1]
+            wide["ts"][:, :places] = ranges["ts"]
+            for name in ("low", "high", "flags"):  # what kernels look at
+                wide[name] = ranges[name]
+            ranges = wide
+        super().show_ranges(ranges)
+
     def sweep(self) -> None:
         """Let go of tuples that are complete by an ending and a window; others leave in their turn."""
         tidy_now(self.many)
