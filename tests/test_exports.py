@@ -36,6 +36,7 @@ PUBLIC = [
     "PromiseBroken",
     "PunctuatedError",
     "RejectedRowsWarning",
+    "ScratchError",
     "SessionError",
     "ShedError",
     "SnapshotError",

@@ -40,6 +40,10 @@ class MemoryBudgetError(PunctuatedError, MemoryError):
     """What a join must remember outgrows the memory that it was given."""
 
 
+class ScratchError(PunctuatedError, OSError):
+    """What a join has put on disk cannot be written, or is not what was written."""
+
+
 class SessionError(PunctuatedError, RuntimeError):
     """A Spark session lacks settings, or its workers this package; the message has the lines to set."""
 

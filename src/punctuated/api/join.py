@@ -59,6 +59,7 @@ def join(
     purge_threshold: int = 1,
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS,
     bucket_memory: int | str | None = None,
+    memory: int | str | None = None,
     sample_every: Duration | None = None,
     buckets: int | None = None,
     select: Sequence[str] | None = None,
@@ -92,6 +93,9 @@ def join(
         bucket_memory: The most that one bucket may remember, in bytes or as text ("2 GiB"); the join fails before it
             takes more. On tables there is one bucket. By default there is no limit, but on Spark
             half of what `spark.executor.pyspark.memory` leaves to a Python worker.
+        memory: How much of the streams is kept in memory: a number of tuples of all together, or bytes as text
+            ("64 MiB"). What was not needed for long beyond that waits on disk, and the results are the same. On Spark
+            the buckets share it.
         sample_every: The step of event time at which `metrics` of tables are taken.
         buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
         select: The columns of the results that are wanted beside the key, by their names in the results (a name that
@@ -121,6 +125,7 @@ def join(
         purge_threshold=purge_threshold,
         max_punctuations=max_punctuations,
         bucket_memory=bucket_memory,
+        memory=memory,
         select=select,
         shed=shed,
         node_size=node_size,

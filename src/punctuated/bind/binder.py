@@ -7,6 +7,7 @@ from typing import Unpack
 
 import pyarrow as pa
 
+from punctuated.bind.beyond_memory import check_memory
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
 from punctuated.bind.near import WINDOWS, Near, as_windows, check_multiway, check_number, choose_multiway, is_multiway
@@ -19,6 +20,7 @@ from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.join.tactics.served_predicate import check_structures
 from punctuated.model.algorithm import choose_algorithm, pair
 from punctuated.model.given import LARGEST, column_names, whole_number
+from punctuated.model.memory import parse_memory
 from punctuated.model.predicate import Column, Expression
 from punctuated.model.reach import reach_by_windows
 from punctuated.model.shed import Shed
@@ -66,6 +68,7 @@ def _bind_two(
     if options.get("algorithm", "auto") == "auto" and not spec.left.key:
         spec = replace(spec, algorithm=pair("NN" if ranged is None else "TT"), adaptive=ranged is not None)
     check_structures(spec, ranged)
+    check_memory(spec)
     _warn_if_unbounded(spec)
     chooser = structure_chooser(spec, ranged) if spec.adaptive else None
     return BoundJoin(spec, inputs, where, chooser=chooser)
@@ -75,6 +78,7 @@ def _bind_many(
     spec: JoinSpec, inputs: tuple[Reader, ...], streams: Sequence[DeclaredStream], options: JoinOptions
 ) -> BoundJoin:
     check_multiway(spec)
+    check_memory(spec)
     where = _predicate(options.get("where"), spec, streams)
     for side in spec.sides:
         if is_unbounded_among(spec, side):
@@ -83,7 +87,7 @@ def _bind_many(
 
 
 def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> JoinSpec:
-    select, memory = options.get("select"), options.get("bucket_memory")
+    select, bucket, memory = options.get("select"), options.get("bucket_memory"), options.get("memory")
     name, propagation = options.get("algorithm", "auto"), options.get("propagation")
     ways = near.ways(streams)
     by_walk = len(streams) > 2 or is_multiway(name)
@@ -97,7 +101,8 @@ def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> 
         else choose_algorithm(name, propagation),
         purge_threshold=_count(options.get("purge_threshold", 1), "purge_threshold"),
         max_punctuations=_count(options.get("max_punctuations", DEFAULT_MAX_PUNCTUATIONS), "max_punctuations"),
-        bucket_bytes=None if memory is None else parse_size(memory, "bucket_memory"),
+        bucket_bytes=None if bucket is None else parse_size(bucket, "bucket_memory"),
+        memory=None if memory is None else parse_memory(memory),
         selected=None if select is None else _selected(select),
         shed=_checked_shed(options.get("shed")),
         node_size=_count(options.get("node_size", DEFAULT_NODE_SIZE), "node_size", least=2, most=_LARGEST_NODE),

@@ -34,6 +34,7 @@ class JoinOptions(TypedDict, total=False):
     purge_threshold: int
     max_punctuations: int
     bucket_memory: int | str | None
+    memory: int | str | None
     select: Sequence[str] | None
     shed: Shed | None
     node_size: int

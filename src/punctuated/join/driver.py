@@ -17,6 +17,7 @@ from punctuated.join.intake.take_in import Intake, take_in
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.choose_collector import choose_collector
 from punctuated.join.output.counters import Samples, current_counts
+from punctuated.join.overflow.choose import choose_overflow
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.control import HIDDEN, ShedControl
 from punctuated.join.state import fingerprint
@@ -58,6 +59,7 @@ class JoinDriver:
         self.idle = IdleStreams(setup.spec.streams)
         self.samples = Samples(setup.sample_us, len(setup.spec.streams))
         self.collector = choose_collector(setup, self.codec, self.rows, where)
+        self.overflow = choose_overflow(self)
         self.parts = self._parts()
 
     def _parts(self) -> dict[str, Part]:
@@ -66,6 +68,7 @@ class JoinDriver:
         parts["arrays"] = SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
         parts |= {**self.statements.parts, **self.tactic.parts, "idle": self.idle}
         parts["rejections"] = self.collector.rejections
+        parts |= self.overflow.parts
         return parts if self.shedding is None else {**parts, "shedding": self.shedding}
 
     @property
@@ -105,10 +108,15 @@ class JoinDriver:
         self.statements.note_promises(intakes, order)
         if not self.setup.place.speaks_for_all:
             self._leave_uncounted(intakes)
+        self.overflow.begin(order, inputs)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
             while at < stop:
-                at = self._run(order, at, stop, intakes)
+                ready = self.overflow.before(at, stop)
+                while at < ready:
+                    at = self._run(order, at, ready, intakes)
+                    yield from self.collector.take_results()
+                self.overflow.after(at)
                 yield from self.collector.take_results()
             self.state.sweep()
             self.samples.take(time, int(self.state.sides["newest"].max()), self.counts(inputs, time))
@@ -261,6 +269,7 @@ class JoinDriver:
         self.statements.archive()
         self.statements.settle(self.output_watermark)
         self.statements.enforce_cap()
+        self.overflow.finish()
         for side in self.spec.sides:
             self.rows[side].commit(state, side)
         self.tactic.forget_keys(self.statements)

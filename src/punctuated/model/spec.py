@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from punctuated.errors import AlgorithmError, ShedError, StreamError
 from punctuated.model.algorithm import PWJOIN, Algorithm, Propagation
+from punctuated.model.memory import Memory
 from punctuated.model.reach import Reach
 from punctuated.model.shed import Shed
 from punctuated.model.side import Side
@@ -112,6 +113,7 @@ class JoinSpec:
     purge_threshold: int = 1
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS
     bucket_bytes: int | None = None  # the most that one bucket may remember
+    memory: Memory | None = None  # what is kept there at most; the rest goes to disk
     selected: tuple[str, ...] | None = None  # columns of the results beside the key; None for all
     shed: Shed | None = None  # what to leave out when resources do not suffice
     adaptive: bool = False  # structures of the windows may change while the join runs

@@ -4,7 +4,7 @@ A range ending waits for its effect; then its values are ended, and what all str
 What ranges have ended is kept as `OrderedRanges` or `NumberedRanges`, as the key asks for.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
 from punctuated.kernels.hash_index import inherit_some
 from punctuated.kernels.ranges import cover_values, end_values, forget_last, mark_stored, propagate_values
+from punctuated.model.pattern import Pattern
 
 Ints = npt.NDArray[np.int64]
 
@@ -33,6 +34,7 @@ class RangeEndings:
         self._next_order = 0  # of arrival; later ones are not smaller
         self._pending = tuple(PendingRanges() for _ in range(n_streams))
         self._sides = range(n_streams)
+        self.recall: Callable[[tuple[Pattern, ...]], None] = _nothing  # asked for the values that take effect now
         self._covered: OrderedRanges | NumberedRanges = (
             NumberedRanges(codec, self._pending) if isinstance(codec, NumberedKeys) else OrderedRanges(codec, n_streams)
         )
@@ -89,6 +91,7 @@ class RangeEndings:
         state.common["due"] = lay.NEVER  # it is looked at when time goes on
 
     def _take_effect(self, side: int, ending: Pending, state: JoinState) -> list[OutputRange]:
+        self.recall(ending.patterns)
         inside = self._covered.values(state.arrays, ending.patterns)
         named = _affected(inside, state)
         state.make_room(deadlines=named.size)
@@ -159,6 +162,10 @@ class RangeEndings:
         """All was loaded: the loop must know when to come back."""
         for side in self._sides:
             self._announce(side, state)
+
+
+def _nothing(patterns: tuple[Pattern, ...]) -> None:
+    """All values are there."""
 
 
 def _affected(indices: Ints, state: JoinState) -> Ints:

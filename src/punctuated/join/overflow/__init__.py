@@ -1,0 +1,1 @@
+"""Joins whose state does not fit into memory."""

@@ -1,0 +1,126 @@
+"""Joins with a part of their state on disk: equal to the oracle, whatever the memory, and near its limit."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from driver_harness import new_driver, run
+from multiway_harness import check as check_many
+from multiway_harness import new_driver as new_driver_of_many
+from multiway_harness import run as run_many
+from punctuated.join.driver import JoinDriver
+from punctuated.join.overflow.cold import cold_blocks
+from punctuated.join.state.journal import Journal, restore
+from punctuated.model.memory import Memory
+from punctuated.model.predicate import left, right
+from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.tuples import Row
+from punctuated.model.window import CountWindow
+from punctuated.testing.checks import Observed, check_equals_oracle, expected
+from punctuated.testing.multiway_strategies import multiway_cases
+from punctuated.testing.strategies import COLUMNS, Batch, Case, cases, key_patterns
+
+MEMORIES = st.sampled_from([0.01, 0.1, 0.5, 1.0])  # of the largest state
+BUT = ("stored", "purged", "invalidated")  # a tuple on disk that is out of its window may be counted for longer
+FEWER = settings(max_examples=settings().max_examples // 4)  # the oracle takes its time
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cold_blocks, "BLOCK", 3)
+    monkeypatch.setattr(cold_blocks, "_MERGED", 2)
+
+
+def limited(spec: JoinSpec, share: float, largest: int) -> JoinSpec:
+    return replace(spec, memory=Memory(tuples=max(1, int(share * largest))))
+
+
+def of_two(case: Case, share: float) -> JoinSpec:
+    assume(not any(isinstance(each.window, CountWindow) and not each.window.per_key for each in case.spec.streams))
+    return limited(case.spec, share, max(sum(each.stored) for each in expected(case.spec, case.batches)))
+
+
+def stays_near_its_limit(driver: JoinDriver) -> JoinDriver:
+    """Beyond it are only values that cannot go: those of clusters and of the purge queue."""
+    memory = driver.spec.memory
+    assert memory is not None and memory.tuples is not None
+    arrays = driver.state.arrays
+    values = arrays.values[: driver.state.n_values]
+    if not any(stream.clustered or isinstance(stream.window, CountWindow) for stream in driver.spec.streams):
+        queued = int(driver.state.common["n_queued"][0])
+        assert queued or driver.state.sides["live"].sum() <= memory.tuples, values
+    return driver
+
+
+def check(case: Case, spec: JoinSpec, driver: JoinDriver | None = None) -> None:
+    def spilling(spec_: JoinSpec, batches: Sequence[Batch]) -> list[Observed]:
+        return run(spec, batches, driver or new_driver(spec), between=stays_near_its_limit)
+
+    check_equals_oracle(spilling, case.spec, case.batches, but=BUT)
+
+
+@given(cases(), MEMORIES)
+def test_equals_the_oracle_batch_by_batch(case: Case, share: float) -> None:
+    check(case, of_two(case, share))
+
+
+@given(cases(announced=key_patterns(), max_batches=8), MEMORIES)
+def test_equals_the_oracle_where_ranges_are_announced(case: Case, share: float) -> None:
+    check(case, of_two(case, share))
+
+
+@given(cases(small_memory=True), MEMORIES)
+def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case, share: float) -> None:
+    check(case, of_two(case, share))
+
+
+@pytest.mark.parametrize("how", list(JoinType))
+@FEWER
+@given(data=st.data())
+def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObject) -> None:
+    case = data.draw(cases(types=[how], max_objects=14))
+    check(case, of_two(case, data.draw(MEMORIES)))
+
+
+@given(cases(), MEMORIES)
+def test_an_extra_predicate_decides_what_matches(case: Case, share: float) -> None:
+    def holds(one: Row, two: Row) -> bool:
+        v, w = one.values[COLUMNS[LEFT].index("v")], two.values[COLUMNS[RIGHT].index("w")]
+        return v is not None and w is not None and bool(v <= w)
+
+    spec = of_two(case, share)
+    seen = run(spec, case.batches, new_driver(spec, left("v") <= right("w")))
+    for mine, theirs in zip(seen, expected(case.spec, case.batches, holds), strict=True):
+        assert (mine.results, mine.unmatched) == (theirs.results, theirs.unmatched)
+
+
+@given(cases(announced=key_patterns()), MEMORIES, st.integers(1, 4))
+def test_survives_in_the_journal(case: Case, share: float, every: int) -> None:
+    spec = of_two(case, share)
+    journal, entries = Journal(), list[bytes]()
+
+    def written_and_sometimes_restored(driver: JoinDriver) -> JoinDriver:
+        nonlocal journal
+        entries.append(journal.write(driver))
+        if len(entries) % every:
+            return driver
+        fresh = new_driver(spec)
+        journal = restore(fresh, entries)
+        assert fresh.state.n_stored.tolist() == driver.state.n_stored.tolist()
+        return fresh
+
+    check_equals_oracle(
+        lambda _, batches: run(spec, batches, between=written_and_sometimes_restored), case.spec, case.batches, but=BUT
+    )
+
+
+@FEWER
+@given(multiway_cases(), MEMORIES)
+def test_many_streams_equal_the_oracle(case: Case, share: float) -> None:
+    assume(case.spec.left.key)
+    spec = replace(case.spec, memory=Memory(tuples=max(1, int(20 * share))))
+    check_many(case, run_many(spec, case.batches, new_driver_of_many(spec), stays_near_its_limit), BUT)
