@@ -56,7 +56,7 @@ def run(workload: Workload, memory: int | None, size: int) -> tuple[float, int, 
     return time.perf_counter() - start, results, largest
 
 
-def _table(keys: np.ndarray, ts: np.ndarray, as_text: bool) -> pa.Table:  # type: ignore[type-arg]
+def _table(keys: np.ndarray, ts: np.ndarray, as_text: bool) -> pa.Table:
     key = pa.array(keys)
     payload = pa.array(np.arange(keys.size)).cast(pa.string())
     return pa.table([key.cast(pa.string()) if as_text else key, pa.array(ts), payload], names=COLUMNS)

@@ -75,11 +75,18 @@ class ColdValues:
         return ready
 
     def after(self, at: int) -> None:
-        """Tell values on disk of the end of a stream, and put away what is too much."""
+        """Tell values on disk of the end of a stream, and put away what is too much.
+
+        After the last object the clock runs to the end of the batch: what that needs has to stay until `finish`.
+        """
+        is_last = at == self._order.size
         if self._ending is not None:
             ending, self._ending = self._ending, None
             self._end_stream(ending)
-        self._make_room()
+            if is_last:
+                self._meet(Stretch.of(self._order[at:], self._inputs), is_last=True)
+        if not is_last:
+            self._make_room()
 
     def finish(self) -> None:
         """The same at the end of the batch."""
