@@ -79,10 +79,7 @@ def windows(n: int, as_text: bool = False) -> Workload:
     """Both streams have keys that drift, and a window of half of the streams."""
     rng = np.random.default_rng(2)
     ts = np.arange(n) * 1000
-    tables = [
-        _table(np.arange(n) // 4 - np.minimum(rng.geometric(80 / n, n), np.arange(n) // 4), ts + side, as_text)
-        for side in range(2)
-    ]
+    tables = [_table(np.abs(np.arange(n) // 4 - rng.geometric(80 / n, n)), ts + side, as_text) for side in range(2)]
     streams = tuple(StreamSpec(name, COLUMNS, ("key",), "ts", TimeWindow(n * 500)) for name in "AB")
     return Workload(
         "drifting keys, windows", JoinSpec(streams, algorithm=choose_algorithm("wjoin")), (tables[0], tables[1])

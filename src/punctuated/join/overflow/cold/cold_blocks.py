@@ -20,6 +20,7 @@ from punctuated.join.overflow.cold.cold_index import MOST_SLOTS, ColdIndex, bloc
 from punctuated.join.overflow.cold.portion import ColdTuples, Portion
 from punctuated.join.overflow.scratch import TableStore
 from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Log
+from punctuated.kernels.differences import missing
 from punctuated.kernels.layout import NEVER, NOT_SET, Records
 
 BLOCK = 1 << 13  # tuples of a block, if no value has more
@@ -34,8 +35,9 @@ class ColdBlocks:
         self._store, self._schemas, self._n = store, schemas, len(schemas)
         self._index = ColdIndex()
         fields = [(name, "i8", (self._n,)) for name in ("left", "soonest", "latest")]
-        self._blocks = np.zeros(0, [("number", "i8"), ("watched", "i8"), ("whole", "i8"), ("values", "i8"), *fields])
-        self._dead = np.zeros(0, _PLACE)  # places in blocks that are still there
+        self._blocks = np.zeros(
+            0, [("number", "i8"), ("watched", "i8"), ("whole", "i8"), ("slots", "i8"), ("values", "i8"), *fields]
+        )
         self._next = 0
 
     def __bool__(self) -> bool:
@@ -49,7 +51,7 @@ class ColdBlocks:
     @property
     def nbytes(self) -> int:
         """Bytes in memory."""
-        return self._index.nbytes + self._blocks.nbytes + self._dead.nbytes
+        return self._index.nbytes + self._blocks.nbytes
 
     # In and out
 
@@ -83,9 +85,7 @@ class ColdBlocks:
             block["left"] -= [len(each) for each in portion.tuples]
             block["values"] -= ours.size
             yield portion, bool(block["watched"])
-            if block["left"].any():
-                self._dead = np.sort(np.concatenate([self._dead, ours.astype(np.int64).view(_PLACE)]))
-            else:
+            if not block["values"]:
                 self._remove(np.array([number]))
 
     def all_places(self, number: int) -> Ints:
@@ -139,8 +139,8 @@ class ColdBlocks:
 
     def tidy(self) -> None:
         """Write blocks anew of which less than half is left."""
-        sparse = 2 * self._blocks["left"].sum(axis=1) < self._blocks["whole"]
         for watched in (False, True):
+            sparse = 2 * self._blocks["left"].sum(axis=1) < self._blocks["whole"]
             ours = self._blocks["number"][sparse & (self._blocks["watched"] == watched)]
             if ours.size >= _MERGED:
                 places = np.concatenate([self.all_places(number) for number in ours.tolist()])
@@ -159,20 +159,15 @@ class ColdBlocks:
                 self._store.write(f"{number}.{side}", each.to_table())
         block = np.zeros(1, self._blocks.dtype)
         block["number"], block["watched"], block["whole"] = number, watched, portion.n_tuples
-        block["values"], block["left"], block["soonest"] = (
-            n,
-            [len(each) for each in portion.tuples],
-            soonest.min(axis=0),
-        )
+        block["slots"] = block["values"] = n
+        block["left"], block["soonest"] = [len(each) for each in portion.tuples], soonest.min(axis=0)
         block["latest"] = [each.ends.max(initial=NEVER) for each in portion.tuples]
         self._blocks = np.concatenate([self._blocks, block])
         self._index.add(portion.addresses, place_of(number, np.arange(n)))
 
     def _values(self, number: int) -> Ints:
         """Of each value of a block the address, the times of its last tuples, and the first ends of its windows."""
-        return np.column_stack(
-            [np.asarray(column.combine_chunks()) for column in self._store.read(f"{number}").columns]
-        )
+        return np.column_stack([np.asarray(column.chunk(0)) for column in self._store.read(f"{number}").columns])
 
     def _read(self, number: int) -> Portion:
         values = self._values(number)
@@ -199,14 +194,19 @@ class ColdBlocks:
                 self._store.remove(f"{number}.{side}")
             self._store.remove(f"{number}")
         self._blocks = self._blocks[~np.isin(self._blocks["number"], numbers)]
-        self._dead = self._dead[~np.isin(block_of(self._dead["place"]), numbers)]
 
     # What outlives a batch
 
     def save(self) -> Content:
         """Blocks as they were written, once; what is left of them; and what was taken."""
         log = Log(self._blocks["number"].copy(), self._next, lambda places: self._as_rows(self._blocks[places]))
-        return Content(records={"left": self._blocks.copy(), "dead": self._dead.copy()}, logs={"blocks": log})
+        return Content(records={"left": self._blocks.copy(), "taken": self._taken()}, logs={"blocks": log})
+
+    def _taken(self) -> Records:
+        """The places of values that were taken out of blocks that are still there."""
+        sparse = self._blocks[self._blocks["values"] < self._blocks["slots"]]
+        slots = [place_of(int(each["number"]), np.arange(int(each["slots"]))) for each in sparse]
+        return missing(np.concatenate([NO_INTS, *slots]), np.sort(self._index.places())).view(_PLACE)
 
     def _as_rows(self, blocks: Records) -> pa.Table:
         rows: dict[str, list[object]] = {"values": [], **{str(side): [] for side in range(self._n)}}
@@ -220,7 +220,7 @@ class ColdBlocks:
     def load(self, saved: Loaded) -> None:
         """Write the blocks again, and find what is left in them."""
         log = saved.logs["blocks"]
-        self._blocks, self._dead, self._next = saved.records["left"].copy(), saved.records["dead"].copy(), log.next_id
+        self._blocks, self._next = saved.records["left"].copy(), log.next_id
         for number, row in zip(log.ids.tolist(), log.rows.to_batches(max_chunksize=1), strict=True):
             for name, data in zip(row.schema.names, row.columns, strict=True):
                 if data[0].is_valid:
@@ -229,7 +229,7 @@ class ColdBlocks:
                     )
             addresses = self._values(number)[:, 0]
             places = place_of(number, np.arange(addresses.size))
-            left = ~np.isin(places, self._dead["place"])
+            left = ~np.isin(places, saved.records["taken"]["place"])
             self._index.add(addresses[left], places[left])
 
 

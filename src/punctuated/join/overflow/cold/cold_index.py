@@ -61,6 +61,10 @@ class ColdIndex:
             places.append(run.places[at][is_here])
         return np.concatenate(which), np.concatenate(places)
 
+    def places(self) -> Ints:
+        """All that are here."""
+        return np.concatenate([NO_INTS, *(run.places[run.is_here] for run in self._runs)])
+
     def between(self, low: int, high: int) -> Ints:
         """The places of all addresses from one to another, both included."""
         places = [NO_INTS]

@@ -91,7 +91,6 @@ class ColdValues:
     def finish(self) -> None:
         """The same at the end of the batch."""
         self._make_room()
-        self.blocks.tidy()
 
     # What is needed
 
@@ -130,15 +129,20 @@ class ColdValues:
             return
         moment = max([*stretch.ts[-1:].tolist(), *(state.sides["batch_newest"].tolist() if is_last else ())])
         watermarks = watermarks_at(state, moment, stretch.floors(state.n_streams))
-        timed = state.arrays.values["code"][due_timers(state, watermarks)]
-        _, _, places = self._located(np.concatenate([codes, timed]))
-        self._bring_back(np.unique(np.concatenate([places, self.blocks.due(first_ends(state, watermarks))])))
+        timed = [due_timers(state, watermarks)]
         if stretch.kind[:1].tolist() == [lay.END_STREAM]:
-            side = int(stretch.side[0])
-            if state.sides["end_ts"][side] == lay.FOREVER:
-                ts = int(stretch.ts[0])
-                before = watermarks_at(state, ts, [lay.NEVER] * state.n_streams)
-                self._ending = _StreamEnd(side, ts, before[side])
+            timed += self._expect_end(int(stretch.side[0]), int(stretch.ts[0]))
+        _, _, places = self._located(np.concatenate([codes, state.arrays.values["code"][np.concatenate(timed)]]))
+        self._bring_back(np.unique(np.concatenate([places, self.blocks.due(first_ends(state, watermarks))])))
+
+    def _expect_end(self, side: int, ts: int) -> list[Ints]:
+        """A stream is about to end: its endings that wait take effect; values on disk are told afterwards."""
+        state = self._state
+        if state.sides["end_ts"][side] != lay.FOREVER:
+            return []
+        before = watermarks_at(state, ts, [lay.NEVER] * state.n_streams)
+        self._ending = _StreamEnd(side, ts, before[side])
+        return [state.arrays.pending[side]["value"][: int(state.sides["n_pending"][side])]]
 
     def _recall(self, patterns: tuple[Pattern, ...]) -> None:
         """A range takes effect: its values come back."""
@@ -202,6 +206,7 @@ class ColdValues:
         if self.blocks:
             ended = last_ends(state, state.sides["watermark"].tolist())
             self._count_gone("invalidated", self.blocks.drop_ended(ended))
+            self.blocks.tidy()
         if state.sides["live"].sum() > self._limit:
             self._put_away()
 

@@ -53,7 +53,7 @@ class ColdTuples:
     def of_table(table: pa.Table) -> "ColdTuples":
         """The inverse; names may come twice, places do not."""
         n = table.num_columns - len(_FIELDS)
-        numbers = [np.asarray(column.combine_chunks()) for column in table.columns[n:]]
+        numbers = [np.asarray(column.chunk(0)) for column in table.columns[n:]]
         return ColdTuples(pa.table(table.columns[:n], schema=pa.schema(list(table.schema)[:n])), *numbers)
 
     @staticmethod
