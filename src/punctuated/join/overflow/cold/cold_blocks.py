@@ -31,8 +31,9 @@ _PLACE = np.dtype([("place", "i8")])
 class ColdBlocks:
     """All values that are on disk, and how they are saved."""
 
-    def __init__(self, store: TableStore, schemas: Sequence[pa.Schema]) -> None:
-        self._store, self._schemas, self._n = store, schemas, len(schemas)
+    def __init__(self, store: TableStore, schemas: Sequence[pa.Schema], widths: tuple[int, int]) -> None:
+        """`widths`: how many times of last tuples, and ends of their windows, are remembered of each value."""
+        self._store, self._schemas, self._n, self._widths = store, schemas, len(schemas), widths
         self._index = ColdIndex()
         fields = [(name, "i8", (self._n,)) for name in ("left", "soonest", "latest")]
         self._blocks = np.zeros(
@@ -153,7 +154,7 @@ class ColdBlocks:
         self._next += 1
         soonest = np.stack([each.soonest(n) for each in portion.tuples], axis=1)
         values = np.concatenate([portion.addresses[:, np.newaxis], portion.last_ts, portion.last_ends, soonest], axis=1)
-        self._store.write(f"{number}", pa.table([pa.array(each) for each in values.T.copy()], names=_names(values)))
+        self._store.write(f"{number}", pa.table([pa.array(values.reshape(-1))], names=["values"]))
         for side, each in enumerate(portion.tuples):
             if len(each):
                 self._store.write(f"{number}.{side}", each.to_table())
@@ -167,17 +168,18 @@ class ColdBlocks:
 
     def _values(self, number: int) -> Ints:
         """Of each value of a block the address, the times of its last tuples, and the first ends of its windows."""
-        return np.column_stack([np.asarray(column.chunk(0)) for column in self._store.read(f"{number}").columns])
+        numbers = self._store.read(f"{number}").column(0).chunk(0)
+        return np.asarray(numbers).reshape(-1, 1 + sum(self._widths) + self._n)
 
     def _read(self, number: int) -> Portion:
         values = self._values(number)
-        width = (values.shape[1] - 1 - self._n) // 2
+        of_ts, of_ends = 1 + self._widths[0], 1 + sum(self._widths)
         has = self._has_tuples(number)
         tuples = [
             ColdTuples.of_table(self._store.read(f"{number}.{side}")) if has[side] else _none(self._schemas[side])
             for side in range(self._n)
         ]
-        return Portion(values[:, 0], values[:, 1 : 1 + width], values[:, 1 + width : 1 + 2 * width], tuple(tuples))
+        return Portion(values[:, 0], values[:, 1:of_ts], values[:, of_ts:of_ends], tuple(tuples))
 
     def _has_tuples(self, number: int) -> list[bool]:
         """Whether there were any of each side when the block was written."""
@@ -231,10 +233,6 @@ class ColdBlocks:
             places = place_of(number, np.arange(addresses.size))
             left = ~np.isin(places, saved.records["taken"]["place"])
             self._index.add(addresses[left], places[left])
-
-
-def _names(values: Ints) -> list[str]:
-    return [str(i) for i in range(values.shape[1])]
 
 
 def _none(schema: pa.Schema) -> ColdTuples:

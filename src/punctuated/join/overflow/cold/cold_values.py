@@ -31,8 +31,8 @@ from punctuated.model.pattern import Pattern
 if TYPE_CHECKING:
     from punctuated.join.driver import JoinDriver
 
-_KEPT = 0.75  # of what may be in memory, after others were put away
-_STRETCH = 4  # a stretch brings, and brings back, at most this part of it
+_KEPT = 0.6  # of what may be in memory, after others were put away
+_STRETCH = 3  # a stretch brings, and brings back, at most this part of it
 
 
 class _StreamEnd(NamedTuple):
@@ -46,7 +46,9 @@ class ColdValues:
 
     def __init__(self, driver: "JoinDriver", memory: Memory, store: TableStore) -> None:
         self._driver, self._memory, self._state = driver, memory, driver.state
-        self.blocks = ColdBlocks(store, [rows.schema for rows in driver.rows])
+        arrays, width = driver.state.arrays, driver.state.width
+        remembered = width if arrays.endings.size else 0, width if arrays.last_ends.size else 0
+        self.blocks = ColdBlocks(store, [rows.schema for rows in driver.rows], remembered)
         self.parts: dict[str, Part] = {"cold": _SavedBlocks(self)}
         self._order, self._inputs = NO_INTS, list[lay.Objects]()
         self._recent, self._numbering = [NO_INTS], 0  # codes that were touched since values were last put away

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from punctuated.join.state.saved import Ints
 from punctuated.kernels.layout import NOT_SET
 
 Mask = npt.NDArray[np.bool_]
-_FIELDS = ("owner", "id", "ts", "end", "mark")  # behind the columns of the rows
+_FIELDS = ("owner", "id", "ts", "mark", "end")  # behind the columns of the rows; the last one only if it is its own
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,11 @@ class ColdTuples:
     """Tuples of one side, in the order of their values: `owner` is the place of its value in the portion."""
 
     rows: pa.Table
-    owner: Ints
+    owner: npt.NDArray[Any]
     ids: Ints  # in the order of arrival
     ts: Ints
-    ends: Ints  # of their own windows; where there are none, the same as `ts`
-    marks: Ints
+    ends: Ints  # of their own windows; where there are none, `ts` itself
+    marks: npt.NDArray[Any]
 
     def __len__(self) -> int:
         return int(self.ids.size)
@@ -31,12 +32,18 @@ class ColdTuples:
     def select(self, which: Mask | Ints, owner: Ints) -> "ColdTuples":
         """Some of them, of values that have other places."""
         rows = self.rows.filter(pa.array(which)) if which.dtype == np.bool_ else self.rows.take(pa.array(which))
-        return ColdTuples(rows, owner, *(each[which] for each in (self.ids, self.ts, self.ends, self.marks)))
+        ts = self.ts[which]
+        return ColdTuples(rows, owner, self.ids[which], ts, self._own_ends(ts, which), self.marks[which])
+
+    def _own_ends(self, ts: Ints, which: Mask | Ints | slice) -> Ints:
+        return ts if self.ends is self.ts else self.ends[which]
 
     def slice(self, start: int, stop: int, first_owner: int) -> "ColdTuples":
         """A stretch of them; their values are numbered from `first_owner` on."""
-        numbers = [each[start:stop] for each in (self.ids, self.ts, self.ends, self.marks)]
-        return ColdTuples(self.rows.slice(start, stop - start), self.owner[start:stop] - first_owner, *numbers)
+        which = slice(start, stop)
+        rows, ts = self.rows.slice(start, stop - start), self.ts[which]
+        owner = self.owner[which] - first_owner
+        return ColdTuples(rows, owner, self.ids[which], ts, self._own_ends(ts, which), self.marks[which])
 
     def soonest(self, n_values: int) -> Ints:
         """The first end among each value's tuples; NOT_SET where there is none."""
@@ -46,23 +53,29 @@ class ColdTuples:
 
     def to_table(self) -> pa.Table:
         """All of it as columns."""
-        numbers = (self.owner, self.ids, self.ts, self.ends, self.marks)
-        return pa.table([*self.rows.columns, *map(pa.array, numbers)], names=[*self.rows.column_names, *_FIELDS])
+        numbers = [self.owner.astype(np.int32), self.ids, self.ts, self.marks.astype(np.uint8)]
+        numbers += [] if self.ends is self.ts else [self.ends]
+        names = [*self.rows.column_names, *_FIELDS[: len(numbers)]]
+        return pa.table([*self.rows.columns, *map(pa.array, numbers)], names=names)
 
     @staticmethod
     def of_table(table: pa.Table) -> "ColdTuples":
         """The inverse; names may come twice, places do not."""
-        n = table.num_columns - len(_FIELDS)
-        numbers = [np.asarray(column.chunk(0)) for column in table.columns[n:]]
-        return ColdTuples(pa.table(table.columns[:n], schema=pa.schema(list(table.schema)[:n])), *numbers)
+        n_fields = len(_FIELDS) - (table.column_names[-1] != _FIELDS[-1])
+        n = table.num_columns - n_fields
+        owner, ids, ts, marks, *ends = (np.asarray(column.chunk(0)) for column in table.columns[n:])
+        rows = pa.table(table.columns[:n], schema=pa.schema(list(table.schema)[:n]))
+        return ColdTuples(rows, owner, ids, ts, ends[0] if ends else ts, marks)
 
     @staticmethod
     def joined(several: "Sequence[ColdTuples]", first_owners: Sequence[int]) -> "ColdTuples":
         """Those of several portions as one."""
         owner = [each.owner + first for each, first in zip(several, first_owners, strict=True)]
         numbers = [(each.ids, each.ts, each.ends, each.marks) for each in several]
+        ids, ts, ends, marks = map(np.concatenate, zip(*numbers, strict=True))
+        own = any(each.ends is not each.ts for each in several)
         rows = pa.concat_tables([each.rows for each in several])
-        return ColdTuples(rows, np.concatenate(owner), *map(np.concatenate, zip(*numbers, strict=True)))
+        return ColdTuples(rows, np.concatenate(owner), ids, ts, ends if own else ts, marks)
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,9 @@ def is_watched(state: JoinState, values: Ints) -> Mask:
 
 def take_out(state: JoinState, rows: Sequence[RowStore], values: Ints, addresses: Ints) -> Portion:
     """Values without their places in the arrays; nothing else may know the numbers of their rows."""
-    arrays, last = state.arrays, (values.size, state.width)
-    last_ts = arrays.endings["last_ts"][values] if arrays.endings.size else np.full(last, lay.NEVER)
-    last_ends = arrays.last_ends[values] if arrays.last_ends.size else np.full(last, lay.NEVER)
+    arrays, nothing = state.arrays, np.empty((values.size, 0), np.int64)
+    last_ts = arrays.endings["last_ts"][values] if arrays.endings.size else nothing
+    last_ends = arrays.last_ends[values] if arrays.last_ends.size else nothing
     owner = np.full(state.n_values, -1, np.int64)
     owner[values] = np.arange(values.size)
     tuples = tuple(_take_tuples(state, rows[side], side, values, owner) for side in range(state.n_streams))
