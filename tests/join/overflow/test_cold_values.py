@@ -13,20 +13,24 @@ from driver_harness import TEXTS, new_driver, run
 from multiway_harness import check as check_many
 from multiway_harness import new_driver as new_driver_of_many
 from multiway_harness import run as run_many
+from punctuated.errors import ScratchError, SnapshotError
 from punctuated.join.driver import JoinDriver
 from punctuated.join.overflow.cold import cold_blocks
+from punctuated.join.overflow.cold.cold_values import ColdValues
+from punctuated.join.overflow.scratch import Scratch
 from punctuated.join.state.journal import Journal, restore
+from punctuated.model.batch import StreamBatch
 from punctuated.model.memory import Memory
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range
 from punctuated.model.predicate import left, right
 from punctuated.model.side import LEFT, RIGHT
-from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.tuples import Row
-from punctuated.model.window import CountWindow
+from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing.checks import DOMAIN, Observed, check_equals_oracle, expected
 from punctuated.testing.multiway_strategies import multiway_cases
 from punctuated.testing.strategies import COLUMNS, Batch, Case, Object, cases, key_patterns
-from punctuated.testing.tables import stream_schema
+from punctuated.testing.tables import as_batch, stream_schema
 
 MEMORIES = st.sampled_from([0.01, 0.1, 0.5, 1.0])  # of the largest state
 BUT = ("stored", "purged", "invalidated")  # a tuple on disk that is out of its window may be counted for longer
@@ -120,6 +124,44 @@ def test_survives_in_the_journal(case: Case, share: float, every: int) -> None:
     check_equals_oracle(
         lambda _, batches: run(spec, batches, between=written_and_sometimes_restored), case.spec, case.batches, but=BUT
     )
+
+
+TIGHT = JoinSpec(
+    tuple(StreamSpec(name, COLUMNS[LEFT], ("k",), "ts", TimeWindow(100)) for name in "AB"), memory=Memory(tuples=1)
+)
+
+
+def some_rows(ts: int) -> StreamBatch:
+    return as_batch(TIGHT.left, [Row((key, ts, 0, False)) for key in range(9)])
+
+
+def test_a_join_may_begin_to_use_the_disk_but_not_cease_to() -> None:
+    unlimited = replace(TIGHT, memory=None)
+    old, new = new_driver(unlimited), new_driver(TIGHT)
+    old.process(some_rows(0), as_batch(TIGHT.right, []))
+    restore(new, [Journal().write(old)])
+    assert sum(map(len, new.process(as_batch(TIGHT.left, []), some_rows(5)).results)) == 9
+    with pytest.raises(SnapshotError, match="state beyond memory"):
+        restore(new_driver(unlimited), [Journal().write(new)])
+
+
+@pytest.mark.parametrize("change", ["altered", "missing"])
+def test_a_file_that_is_not_what_was_written_stops_the_join(change: str) -> None:
+    driver = new_driver(TIGHT)
+    driver.process(some_rows(0), as_batch(TIGHT.right, []))
+    assert isinstance(driver.overflow, ColdValues)
+    assert isinstance(driver.overflow.store, Scratch)
+    for path in driver.overflow.store.folder.iterdir():
+        path.unlink() if change == "missing" else path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with pytest.raises(ScratchError):
+        driver.process(as_batch(TIGHT.left, []), some_rows(5))
+
+
+def test_a_save_writes_what_changed() -> None:
+    driver, journal = new_driver(TIGHT), Journal()
+    driver.process(some_rows(0), as_batch(TIGHT.right, []))
+    first, again = journal.write(driver), journal.write(driver)
+    assert len(again) < len(first) / 2
 
 
 def as_text(case: Case) -> Case:

@@ -98,6 +98,8 @@ class _Gathered:
 
     def apply(self, entry: Bundle) -> None:
         prefix = f"{self._name}."
+        if not any(key.startswith(prefix) for key in entry):
+            return  # the join did without this part then
         self._plain = {key: entry[prefix + key] for key in self._keys if prefix + key in entry}
         for key, before in self._records.items():
             changed = np.frombuffer(entry[f"{prefix}{key}.changed"], before.dtype)

@@ -45,7 +45,7 @@ class ColdValues:
     """Keeps a join within its memory."""
 
     def __init__(self, driver: "JoinDriver", memory: Memory, store: TableStore) -> None:
-        self._driver, self._memory, self._state = driver, memory, driver.state
+        self._driver, self._memory, self._state, self.store = driver, memory, driver.state, store
         arrays, width = driver.state.arrays, driver.state.width
         remembered = width if arrays.endings.size else 0, width if arrays.last_ends.size else 0
         self.blocks = ColdBlocks(store, [rows.schema for rows in driver.rows], remembered)
