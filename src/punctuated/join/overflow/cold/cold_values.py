@@ -22,7 +22,8 @@ from punctuated.join.overflow.cold.portion import Portion
 from punctuated.join.overflow.cold.relocate import coldest_values, is_watched, take_out
 from punctuated.join.overflow.cold.stretch import Stretch
 from punctuated.join.overflow.scratch import TableStore
-from punctuated.join.state.saved import NO_INTS, Ints, Loaded, Part
+from punctuated.join.state.multiway_arrays import MultiwayState
+from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Part
 from punctuated.kernels import layout as lay
 from punctuated.kernels.cold import end_stream_for_values
 from punctuated.model.memory import Memory
@@ -49,7 +50,7 @@ class ColdValues:
         arrays, width = driver.state.arrays, driver.state.width
         remembered = width if arrays.endings.size else 0, width if arrays.last_ends.size else 0
         self.blocks = ColdBlocks(store, [rows.schema for rows in driver.rows], remembered)
-        self.parts: dict[str, Part] = {"cold": _SavedBlocks(self)}
+        self.parts: dict[str, Part] = {"cold": self}
         self._order, self._inputs = NO_INTS, list[lay.Objects]()
         self._recent, self._numbering = [NO_INTS], 0  # codes that were touched since values were last put away
         self._ending: _StreamEnd | None = None
@@ -236,7 +237,7 @@ class ColdValues:
     def _end_stream(self, ending: _StreamEnd) -> None:
         """Values on disk are told that a stream has ended, portion by portion."""
         state = self._state
-        waits = 1 - ending.side if state.n_streams == 2 else None
+        waits = None if isinstance(state, MultiwayState) else 1 - ending.side  # of two, only tuples of the other
         if waits is not None:
             self._count_gone("purged", self.blocks.drop_all_of(waits))
         for number in self.blocks.numbers(having=waits):
@@ -246,15 +247,13 @@ class ColdValues:
             if state.sides["live"].sum() > self._limit:
                 self._put_away()
 
+    # What outlives a batch
 
-class _SavedBlocks:
-    """The values on disk, as a part that saves itself."""
-
-    def __init__(self, cold: ColdValues) -> None:
-        self._cold = cold
-        self.save = cold.blocks.save
+    def save(self) -> Content:
+        """What is on disk."""
+        return self.blocks.save()
 
     def load(self, saved: Loaded) -> None:
-        """Also: so many tuples are there."""
-        self._cold.blocks.load(saved)
-        self._cold._state.relocated[:] = self._cold.blocks.n_tuples
+        """Put it there again."""
+        self.blocks.load(saved)
+        self._state.relocated[:] = self.blocks.n_tuples

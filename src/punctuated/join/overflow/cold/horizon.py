@@ -40,7 +40,7 @@ def last_ends(state: JoinState, watermarks: Sequence[int]) -> list[int]:
 def due_timers(state: JoinState, watermarks: Sequence[int]) -> Ints:
     """The I-Nodes of endings that may take effect, and of ended values that may be over in the output."""
     due = [NO_INTS]
-    watched = watermarks if state.n_streams > 2 or isinstance(state, MultiwayState) else watermarks[::-1]
+    watched = watermarks if isinstance(state, MultiwayState) else watermarks[::-1]
     for side in range(state.n_streams):
         for name, until in (("pending", watermarks[side] + 1), ("deadlines", watched[side])):
             timers = getattr(state.arrays, name)[side][: int(state.sides[f"n_{name}"][side])]

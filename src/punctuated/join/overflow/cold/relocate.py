@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from punctuated.join.overflow.cold.portion import ColdTuples, Portion
 from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.multiway_arrays import MultiwayState
 from punctuated.join.state.rows import RowStore
 from punctuated.join.state.saved import Ints
 from punctuated.kernels import layout as lay
@@ -56,7 +57,7 @@ def is_watched(state: JoinState, values: Ints) -> Mask:
     watched = arrays.values["flags"][values] != 0
     for side in np.flatnonzero(state.sides["preserved"]).tolist():
         watched |= arrays.values["count"][values, side] > 0
-    if state.n_streams > 2:
+    if isinstance(state, MultiwayState):
         watched |= bool((state.sides["end_ts"] != lay.FOREVER).any())
     return np.asarray(watched)
 
