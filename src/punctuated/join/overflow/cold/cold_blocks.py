@@ -75,19 +75,19 @@ class ColdBlocks:
         at = np.searchsorted(self._blocks["number"], block_of(places))
         return np.asarray((self._blocks["left"].sum(axis=1) // self._blocks["values"])[at])
 
-    def take(self, places: Ints) -> Iterator[tuple[Portion, bool]]:
+    def take(self, places: Ints) -> list[tuple[Portion, bool]]:
         """The values at these places, block by block, and whether they were watched; they are not here any more."""
         places = np.sort(places)
         numbers, starts = np.unique(block_of(places), return_index=True)
+        taken = []
         for number, ours in zip(numbers.tolist(), np.split(places, starts[1:]), strict=True):
-            block = self._block(number)
-            portion = self._read(number).select(slot_of(ours))
-            self._index.remove(portion.addresses, ours)
+            block, portion = self._block(number), self._read(number).select(slot_of(ours))
             block["left"] -= [len(each) for each in portion.tuples]
             block["values"] -= ours.size
-            yield portion, bool(block["watched"])
-            if not block["values"]:
-                self._remove(np.array([number]))
+            taken.append((portion, bool(block["watched"])))
+        self._index.remove(np.concatenate([NO_INTS, *(portion.addresses for portion, _ in taken)]), places)
+        self._remove(self._blocks["number"][self._blocks["values"] == 0])
+        return taken
 
     def all_places(self, number: int) -> Ints:
         """The places of all values that are left in a block."""
