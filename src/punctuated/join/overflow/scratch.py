@@ -1,7 +1,8 @@
 """Tables on disk for as long as a join runs: Arrow files with a checksum, in a folder that only this user can change.
 
 Each process has a folder of its own and holds a lock beside it. A folder whose lock nobody holds is of a process that
-was killed: whoever comes next removes it. What is read must be what was written, or it is an error.
+was killed: whoever comes next removes it. What is read must be what was written, or it is an error; the checksum is
+looked at when a file is read first, and again if the file system says that it is another one or has changed.
 """
 
 import errno
@@ -50,6 +51,7 @@ class Scratch:
         with _told(scratch_root()):
             self.folder = _process_folder(os.getpid(), scratch_root()) / f"{next(_numbers)}"
             self.folder.mkdir(mode=0o700)
+        self._checked: dict[str, tuple[int, ...]] = {}  # which version of a file was found to be sound
         self._remove_all = weakref.finalize(self, _remove_folder, self.folder, os.getpid())
 
     def write(self, name: str, table: pa.Table) -> None:
@@ -71,19 +73,24 @@ class Scratch:
     def read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """What was written under this name."""
         path = self.folder / name
-        with _told(self.folder):
-            content = pa.py_buffer(path.read_bytes())
+        with _told(self.folder), path.open("rb", buffering=0) as file:
+            seen = os.fstat(file.fileno())
+            content = pa.py_buffer(file.read())
+        version = seen.st_ino, seen.st_size, seen.st_mtime_ns
         data, footer = content[: -_FOOTER.size], content[-_FOOTER.size :]
-        if content.size < _FOOTER.size or _FOOTER.unpack(footer) != (data.size, _checksum(name, data)):
-            raise ScratchError(
-                f"{path} is not what this join has written there: it was cut off or changed; see to it that nobody "
-                f"else writes to {self.folder} and that its disk is sound, and start the join again"
-            )
+        if self._checked.get(name) != (*version, content.size):
+            if content.size < _FOOTER.size or _FOOTER.unpack(footer) != (data.size, _checksum(name, data)):
+                raise ScratchError(
+                    f"{path} is not what this join has written there: it was cut off or changed; see to it that nobody "
+                    f"else writes to {self.folder} and that its disk is sound, and start the join again"
+                )
+            self._checked[name] = *version, content.size
         table = pa.ipc.open_file(data).read_all()
         return table if columns is None else table.select(list(columns))
 
     def remove(self, name: str) -> None:
         """Its room is free again."""
+        self._checked.pop(name, None)
         with suppress(OSError):  # it goes with the folder
             (self.folder / name).unlink()
 
