@@ -154,10 +154,8 @@ class ColdBlocks:
         self._next += 1
         soonest = np.stack([each.soonest(n) for each in portion.tuples], axis=1)
         values = np.concatenate([portion.addresses[:, np.newaxis], portion.last_ts, portion.last_ends, soonest], axis=1)
-        self._store.write(f"{number}", pa.table([pa.array(values.reshape(-1))], names=["values"]))
-        for side, each in enumerate(portion.tuples):
-            if len(each):
-                self._store.write(f"{number}.{side}", each.to_table())
+        tuples = [to_ipc(each.to_table()).to_pybytes() if len(each) else None for each in portion.tuples]
+        self._store.write(f"{number}", self._as_rows([[values.tobytes()], *([each] for each in tuples)]))
         block = np.zeros(1, self._blocks.dtype)
         block["number"], block["watched"], block["whole"] = number, watched, portion.n_tuples
         block["slots"] = block["values"] = n
@@ -168,22 +166,21 @@ class ColdBlocks:
 
     def _values(self, number: int) -> Ints:
         """Of each value of a block the address, the times of its last tuples, and the first ends of its windows."""
-        numbers = self._store.read(f"{number}").column(0).chunk(0)
-        return np.asarray(numbers).reshape(-1, 1 + sum(self._widths) + self._n)
+        return self._numbers(self._store.read(f"{number}"))
+
+    def _numbers(self, block: pa.Table) -> Ints:
+        data = block.column(0)[0].as_buffer()
+        return np.frombuffer(data, np.int64).reshape(-1, 1 + sum(self._widths) + self._n)
 
     def _read(self, number: int) -> Portion:
-        values = self._values(number)
+        block = self._store.read(f"{number}")
+        values, stored = self._numbers(block), [column[0] for column in block.columns[1:]]
         of_ts, of_ends = 1 + self._widths[0], 1 + sum(self._widths)
-        has = self._has_tuples(number)
         tuples = [
-            ColdTuples.of_table(self._store.read(f"{number}.{side}")) if has[side] else _none(self._schemas[side])
-            for side in range(self._n)
+            ColdTuples.of_table(from_ipc(data.as_buffer())) if data.is_valid else _none(schema)
+            for data, schema in zip(stored, self._schemas, strict=True)
         ]
         return Portion(values[:, 0], values[:, 1:of_ts], values[:, of_ts:of_ends], tuple(tuples))
-
-    def _has_tuples(self, number: int) -> list[bool]:
-        """Whether there were any of each side when the block was written."""
-        return [bool(latest != NEVER) for latest in self._block(number)["latest"]]
 
     def _block(self, number: int) -> Any:
         return self._blocks[np.searchsorted(self._blocks["number"], number)]
@@ -192,8 +189,6 @@ class ColdBlocks:
         if not numbers.size:
             return
         for number in numbers.tolist():
-            for side in range(self._n):
-                self._store.remove(f"{number}.{side}")
             self._store.remove(f"{number}")
         self._blocks = self._blocks[~np.isin(self._blocks["number"], numbers)]
 
@@ -201,7 +196,9 @@ class ColdBlocks:
 
     def save(self) -> Content:
         """Blocks as they were written, once; what is left of them; and what was taken."""
-        log = Log(self._blocks["number"].copy(), self._next, lambda places: self._as_rows(self._blocks[places]))
+        log = Log(
+            self._blocks["number"].copy(), self._next, lambda places: self._read_rows(self._blocks["number"][places])
+        )
         return Content(records={"left": self._blocks.copy(), "taken": self._taken()}, logs={"blocks": log})
 
     def _taken(self) -> Records:
@@ -210,26 +207,24 @@ class ColdBlocks:
         slots = [place_of(int(each["number"]), np.arange(int(each["slots"]))) for each in sparse]
         return missing(np.concatenate([NO_INTS, *slots]), np.sort(self._index.places())).view(_PLACE)
 
-    def _as_rows(self, blocks: Records) -> pa.Table:
-        rows: dict[str, list[object]] = {"values": [], **{str(side): [] for side in range(self._n)}}
-        for number in blocks["number"].tolist():
-            rows["values"].append(to_ipc(self._store.read(f"{number}")).to_pybytes())
-            for side, has in enumerate(self._has_tuples(number)):
-                table = self._store.read(f"{number}.{side}") if has else None
-                rows[str(side)].append(None if table is None else to_ipc(table).to_pybytes())
-        return pa.table(rows, schema=pa.schema([(name, pa.large_binary()) for name in rows]))
+    def _read_rows(self, numbers: Ints) -> pa.Table:
+        """Blocks as rows, just as they are in their files."""
+        blocks = (self._store.read(f"{number}") for number in numbers.tolist())
+        return pa.concat_tables([self._as_rows([[] for _ in range(1 + self._n)]), *blocks])
+
+    def _as_rows(self, columns: Sequence[Sequence[Any]]) -> pa.Table:
+        """The values of blocks as bytes, and their tuples of each side."""
+        names = ["values", *(str(side) for side in range(self._n))]
+        return pa.table([pa.array(each, pa.large_binary()) for each in columns], names=names)
 
     def load(self, saved: Loaded) -> None:
         """Write the blocks again, and find what is left in them."""
         log = saved.logs["blocks"]
         self._blocks, self._next = saved.records["left"].copy(), log.next_id
-        for number, row in zip(log.ids.tolist(), log.rows.to_batches(max_chunksize=1), strict=True):
-            for name, data in zip(row.schema.names, row.columns, strict=True):
-                if data[0].is_valid:
-                    self._store.write(
-                        str(number) if name == "values" else f"{number}.{name}", from_ipc(data[0].as_buffer())
-                    )
-            addresses = self._values(number)[:, 0]
+        for at, number in enumerate(log.ids.tolist()):
+            block = log.rows.slice(at, 1)
+            self._store.write(f"{number}", block)
+            addresses = self._numbers(block)[:, 0]
             places = place_of(number, np.arange(addresses.size))
             left = ~np.isin(places, saved.records["taken"]["place"])
             self._index.add(addresses[left], places[left])
