@@ -34,7 +34,7 @@ from punctuated.testing.tables import as_batch, stream_schema
 
 MEMORIES = st.sampled_from([0.01, 0.1, 0.5, 1.0])  # of the largest state
 BUT = ("stored", "purged", "invalidated")  # a tuple on disk that is out of its window may be counted for longer
-FEWER = settings(max_examples=settings().max_examples // 4)  # the oracle takes its time
+FEWER = settings(max_examples=settings().max_examples // 4)  # they are many, and each runs the oracle twice
 
 
 @pytest.fixture(autouse=True)
@@ -71,16 +71,19 @@ def check(case: Case, spec: JoinSpec, driver: JoinDriver | None = None) -> None:
     check_equals_oracle(spilling, case.spec, case.batches, but=BUT)
 
 
+@FEWER
 @given(cases(), MEMORIES)
 def test_equals_the_oracle_batch_by_batch(case: Case, share: float) -> None:
     check(case, of_two(case, share))
 
 
+@FEWER
 @given(cases(announced=key_patterns()), MEMORIES)
 def test_equals_the_oracle_where_ranges_are_announced(case: Case, share: float) -> None:
     check(case, of_two(case, share))
 
 
+@FEWER
 @given(cases(small_memory=True), MEMORIES)
 def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case, share: float) -> None:
     check(case, of_two(case, share))
@@ -94,6 +97,7 @@ def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObjec
     check(case, of_two(case, data.draw(MEMORIES)))
 
 
+@FEWER
 @given(cases(), MEMORIES)
 def test_an_extra_predicate_decides_what_matches(case: Case, share: float) -> None:
     def holds(one: Row, two: Row) -> bool:
@@ -106,6 +110,7 @@ def test_an_extra_predicate_decides_what_matches(case: Case, share: float) -> No
         assert (mine.results, mine.unmatched) == (theirs.results, theirs.unmatched)
 
 
+@FEWER
 @given(cases(announced=key_patterns()), MEMORIES, st.integers(1, 4))
 def test_survives_in_the_journal(case: Case, share: float, every: int) -> None:
     spec = of_two(case, share)
@@ -190,6 +195,7 @@ def _in_letters(pattern: Pattern) -> Pattern:
     )
 
 
+@FEWER
 @given(cases(), MEMORIES, st.sampled_from([2, 64]))
 def test_keys_of_text_equal_the_oracle(case: Case, share: float, hash_bits: int) -> None:
     """Also where different keys have one address on disk. Lazy purges go by the order in which keys are numbered."""
