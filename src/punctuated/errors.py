@@ -41,7 +41,7 @@ class MemoryBudgetError(PunctuatedError, MemoryError):
 
 
 class ScratchError(PunctuatedError, OSError):
-    """Tuples cannot be written to the scratch folder, or not be read as they were written."""
+    """What a join has put on disk cannot be written, or is not what was written."""
 
 
 class SessionError(PunctuatedError, RuntimeError):

@@ -96,10 +96,10 @@ def join(
         bucket_memory: The most that one bucket may remember, in bytes or as text ("2 GiB"); the join fails before it
             takes more. On tables there is one bucket. By default there is no limit, but on Spark
             half of what `spark.executor.pyspark.memory` leaves to a Python worker.
-        memory: The most that is held in memory, in tuples of all streams together (a number) or in bytes (a text such
-            as "64 MiB"); the rest goes to disk.
+        memory: How much of the streams is kept in memory: a number of tuples of all together, or bytes as text
+            ("64 MiB"). What was not needed for long beyond that waits on disk, and the results are the same; with
+            "xjoin" and "pjoin" results with such tuples come later. On Spark the buckets share it.
         policy: When "pjoin" and "xjoin" purge, relocate, join what is on disk and propagate, from `pt.Policy(…)`.
-            Results with tuples that are on disk then come later.
         sample_every: The step of event time at which `metrics` of tables are taken.
         buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
         select: The columns of the results that are wanted beside the key, by their names in the results (a name that

@@ -7,6 +7,7 @@ from typing import Unpack
 
 import pyarrow as pa
 
+from punctuated.bind.beyond_memory import check_memory
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
 from punctuated.bind.near import WINDOWS, Near, as_windows, check_multiway, check_number, choose_multiway, is_multiway
@@ -20,7 +21,7 @@ from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.join.tactics.served_predicate import check_structures
 from punctuated.model.algorithm import Algorithm, choose_algorithm, pair
 from punctuated.model.given import LARGEST, column_names, whole_number
-from punctuated.model.memory import Memory, parse_memory
+from punctuated.model.memory import parse_memory
 from punctuated.model.policy import Policy
 from punctuated.model.predicate import Column, Expression
 from punctuated.model.reach import reach_by_windows
@@ -71,8 +72,9 @@ def _bind_two(
     check_structures(spec, ranged)
     if spec.is_staged:
         check_staged(spec)
-    if spec.memory is None:
-        _warn_if_unbounded(spec)
+    else:
+        check_memory(spec)
+    _warn_if_unbounded(spec)
     chooser = structure_chooser(spec, ranged) if spec.adaptive else None
     return BoundJoin(spec, inputs, where, chooser=chooser)
 
@@ -81,6 +83,7 @@ def _bind_many(
     spec: JoinSpec, inputs: tuple[Reader, ...], streams: Sequence[DeclaredStream], options: JoinOptions
 ) -> BoundJoin:
     check_multiway(spec)
+    check_memory(spec)
     where = _predicate(options.get("where"), spec, streams)
     for side in spec.sides:
         if is_unbounded_among(spec, side):
@@ -89,7 +92,7 @@ def _bind_many(
 
 
 def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> JoinSpec:
-    select, bucket_memory = options.get("select"), options.get("bucket_memory")
+    select, bucket, memory = options.get("select"), options.get("bucket_memory"), options.get("memory")
     name, propagation = options.get("algorithm", "auto"), options.get("propagation")
     ways = near.ways(streams)
     staged = is_staged(name, streams, ways, options)
@@ -102,8 +105,8 @@ def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> 
         algorithm=_algorithm(name, propagation, by_walk=by_walk, staged=staged, keyed=bool(streams[0].key)),
         purge_threshold=_count(options.get("purge_threshold", 1), "purge_threshold"),
         max_punctuations=_count(options.get("max_punctuations", DEFAULT_MAX_PUNCTUATIONS), "max_punctuations"),
-        bucket_bytes=None if bucket_memory is None else parse_size(bucket_memory, "bucket_memory"),
-        memory=_memory(options.get("memory")),
+        bucket_bytes=None if bucket is None else parse_size(bucket, "bucket_memory"),
+        memory=None if memory is None else parse_memory(memory),
         policy=(options.get("policy") or Policy()) if staged else None,
         selected=None if select is None else _selected(select),
         shed=_checked_shed(options.get("shed")),
@@ -117,10 +120,6 @@ def _algorithm(name: str, propagation: str | None, *, by_walk: bool, staged: boo
     if by_walk:
         return choose_multiway(name, propagation, keyed=keyed)
     return choose_staged(name, propagation) if staged else choose_algorithm(name, propagation)
-
-
-def _memory(given: int | str | None) -> Memory | None:
-    return None if given is None else parse_memory(given)
 
 
 def _count(given: int, name: str, least: int = 1, most: int = LARGEST) -> int:

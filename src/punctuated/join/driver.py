@@ -59,7 +59,7 @@ class JoinDriver:
         self.idle = IdleStreams(setup.spec.streams)
         self.samples = Samples(setup.sample_us, len(setup.spec.streams))
         self.collector = choose_collector(setup, self.codec, self.rows, where)
-        self.overflow = choose_overflow(setup, self.codec, self.state, self.rows, self.statements, self.collector)
+        self.overflow = choose_overflow(self)
         self.parts = self._parts()
 
     def _parts(self) -> dict[str, Part]:
@@ -109,6 +109,7 @@ class JoinDriver:
         self.statements.note_promises(intakes, order)
         if not self.setup.place.speaks_for_all:
             self._leave_uncounted(intakes)
+        self.overflow.begin(order, inputs)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
             while at < stop:
@@ -270,6 +271,7 @@ class JoinDriver:
         self.statements.archive()
         self.statements.settle(self.output_watermark)
         self.statements.enforce_cap()
+        self.overflow.finish()
         for side in self.spec.sides:
             self.rows[side].commit(state, side)
         self.tactic.forget_keys(self.statements)

@@ -44,6 +44,16 @@ def hash_whole_keys(offsets: Ints, data: Bytes) -> Ints:
     return hashes
 
 
+@kernel
+def hash_numbered(numbers: Ints, starts: Ints, arena: Bytes, hash_mask: np.uint64) -> Ints:
+    """The hash of each key by its number (see `number_keys`)."""
+    hashes = np.empty(numbers.size, np.int64)
+    for i in range(numbers.size):
+        number = numbers[i]
+        hashes[i] = np.int64(hash_bytes(arena, starts[number], starts[number + 1]) & hash_mask)
+    return hashes
+
+
 @part
 def bucket_of(code: int, n: int) -> int:
     """The hash of an integer, modulo `n`."""

@@ -20,6 +20,15 @@ from punctuated.kernels.layout import (
 
 
 @part
+def end_stream_for_value(state: AnyState, side: int, index: int, ts: int) -> None:
+    """The side has ended: forget what of a value waited for it, and tell the output if it was the last to end it."""
+    purge_for_stream_end(state, side, index, ts)
+    for other in range(n_streams(state)):
+        if other != side and awaits_output(state, other, index):
+            propagate(state, side, index)
+
+
+@part
 def end_stream(state: AnyState, side: int, ts: int) -> None:
     """`<*, …>`: no tuple of this side comes any more, which proves that others need not be kept."""
     ours, heap = state.sides[side], state.pending[side]
@@ -31,11 +40,8 @@ def end_stream(state: AnyState, side: int, ts: int) -> None:
         if not end_pending(state, side, heap[i].value, ts):
             heap[i].value = NONE
     for index in range(state.common[0].n_values):
-        purge_for_stream_end(state, side, index, ts)
+        end_stream_for_value(state, side, index, ts)
         state.values[index].flags &= ~(OPEN << side)
-        for other in range(n_streams(state)):
-            if other != side and awaits_output(state, other, index):
-                propagate(state, side, index)
     advance(state, side)
     for i in range(ours.n_pending):
         if heap[i].value >= 0:

@@ -1,28 +1,52 @@
-"""How much a join may hold in memory: tuples of all sides together, or bytes."""
+"""What a join may keep in memory: so many tuples, or so many bytes. What is beyond goes to disk."""
 
 from dataclasses import dataclass
 
 from punctuated.errors import AlgorithmError
 from punctuated.model.given import LARGEST, is_whole
-from punctuated.model.size import parse_size
+from punctuated.model.size import parse_size, show_size
+
+_LEAST_BYTES = 1 << 16  # less than an empty join takes
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A limit; one of both is given."""
+    """A number of tuples of all streams together, or of bytes; one of them is None."""
 
     tuples: int | None = None
     nbytes: int | None = None
 
+    def share(self, n: int) -> "Memory":
+        """What falls to one of `n` buckets.
+
+        >>> Memory(tuples=10).share(4), Memory(nbytes=1 << 20).share(4)
+        (Memory(tuples=2, nbytes=None), Memory(tuples=None, nbytes=262144))
+        """
+        divided = (None if each is None else max(1, each // n) for each in (self.tuples, self.nbytes))
+        return Memory(*divided)
+
+    def __str__(self) -> str:
+        """For people.
+
+        >>> print(Memory(tuples=10_000), "|", Memory(nbytes=64 << 20))
+        10,000 tuples | 64.0 MiB
+        """
+        return show_size(self.nbytes) if self.nbytes is not None else f"{self.tuples:,} tuples"
+
 
 def parse_memory(given: int | str) -> Memory:
-    """A number is tuples, a text is bytes.
+    """A number of tuples, or a text such as "64 MiB".
 
-    >>> parse_memory(1000), parse_memory("64 MiB")
-    (Memory(tuples=1000, nbytes=None), Memory(tuples=None, nbytes=67108864))
+    >>> parse_memory(1000), parse_memory("1 MiB")
+    (Memory(tuples=1000, nbytes=None), Memory(tuples=None, nbytes=1048576))
     """
-    if not is_whole(given):
-        return Memory(nbytes=parse_size(given, "memory"))
-    if not 1 <= int(given) <= LARGEST:
-        raise AlgorithmError(f"memory={given!r}: give one tuple or more, or a text such as '64 MiB'")
-    return Memory(tuples=int(given))
+    if is_whole(given):
+        if not 1 <= int(given) <= LARGEST:
+            raise AlgorithmError(f"memory={given!r}: give one tuple or more")
+        return Memory(tuples=int(given))
+    if not isinstance(given, str):
+        raise AlgorithmError(f"memory={given!r}: give a number of tuples, or a text such as '64 MiB'")
+    nbytes = parse_size(given, "memory")
+    if nbytes < _LEAST_BYTES:
+        raise AlgorithmError(f"memory={given!r}: give at least {show_size(_LEAST_BYTES)}, or a number of tuples")
+    return Memory(nbytes=nbytes)

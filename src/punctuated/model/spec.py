@@ -114,7 +114,7 @@ class JoinSpec:
     purge_threshold: int = 1
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS
     bucket_bytes: int | None = None  # the most that one bucket may remember
-    memory: Memory | None = None  # the most that it may hold in memory; the rest goes to disk
+    memory: Memory | None = None  # what is kept there at most; the rest goes to disk
     policy: Policy | None = None  # of a join in stages; None: it does everything at once
     selected: tuple[str, ...] | None = None  # columns of the results beside the key; None for all
     shed: Shed | None = None  # what to leave out when resources do not suffice

@@ -42,10 +42,18 @@ def explain(
     lines += choice
     if spec.shed is not None:
         lines.append(f"  sheds: {_limits(spec.shed)}")
+    lines += describe_memory(spec)
     for side in Side:
         lines += _describe(spec, side, statistics)
     lines.append(f"  output punctuations: {output_rule(spec)}")
     return "\n".join(lines)
+
+
+def describe_memory(spec: JoinSpec) -> list[str]:
+    """What is kept in memory and where the rest goes, if there is a limit."""
+    if spec.memory is None:
+        return []
+    return [f"  memory: {spec.memory}; beyond that, values that were not touched for long wait on disk"]
 
 
 def output_rule(spec: JoinSpec) -> str:

@@ -5,7 +5,7 @@ from punctuated.model.eternity import UNBOUNDED
 from punctuated.model.reach import farthest
 from punctuated.model.spec import JoinSpec
 from punctuated.plan.bounds import is_unbounded_among
-from punctuated.plan.explain import describe_sources, lateness, output_rule, seconds
+from punctuated.plan.explain import describe_memory, describe_sources, lateness, output_rule, seconds
 
 _FOUND = {"value": "an index of values", "scan": "a scan of all tuples", "time": "a scan of the tuples in time"}
 _LOOKED = {
@@ -31,6 +31,7 @@ def explain_many(spec: JoinSpec, where: str | None = None) -> str:
     lines.append("  order: for each tuple, streams with the fewest candidates first")
     if len(spec.reaches) > 1:
         lines.append(f"  along {' then '.join(names)}, or back")
+    lines += describe_memory(spec)
     for side in spec.sides:
         lines += _describe(spec, side)
     lines.append(f"  output punctuations: {output_rule(spec)}")

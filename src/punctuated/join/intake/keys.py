@@ -18,7 +18,7 @@ from punctuated.errors import ColumnError
 from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.pattern_match import match_columns, typed_scalar
 from punctuated.join.state.saved import Content, Loaded, Log
-from punctuated.kernels.key_bytes import number_keys
+from punctuated.kernels.key_bytes import hash_numbered, number_keys
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range, Wildcard
 
 Codes = npt.NDArray[np.int64]
@@ -42,6 +42,9 @@ class KeyCodec(Protocol):
 
     def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
         """The known codes that match, as closed intervals."""
+
+    def addresses(self, codes: Codes) -> Codes:
+        """Numbers by which keys are found that were put away: of equal keys they are equal, now and later."""
 
     def nbytes(self) -> int: ...
 
@@ -155,6 +158,9 @@ class NoKey:
     def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
         return []
 
+    def addresses(self, codes: Codes) -> Codes:
+        return codes
+
     def nbytes(self) -> int:
         return 0
 
@@ -229,6 +235,10 @@ class OrderedKeys:
         low = _LOWEST if pattern.low is None else self._code(pattern.low) + (not pattern.low_closed)
         high = _HIGHEST if pattern.high is None else self._code(pattern.high) - (not pattern.high_closed)
         return [(low, high)] if low <= high else []
+
+    def addresses(self, codes: Codes) -> Codes:
+        """A code is its key."""
+        return codes
 
     def nbytes(self) -> int:
         return 0
@@ -324,6 +334,10 @@ class NumberedKeys:
         matching = np.flatnonzero(match_columns(patterns, self._table().columns))
         return [(code, code) for code in matching.tolist()]
 
+    def addresses(self, codes: Codes) -> Codes:
+        """Hashes of the keys, since their numbers may change; different keys may share one."""
+        return hash_numbered(codes, self._starts, self._arena, self._hash_mask)
+
     def keep_only(self, codes: Codes) -> Codes | None:
         """Forget all other keys if that is worth it; returns what each old code has become, or None."""
         if self._known <= max(1024, 2 * codes.size):
@@ -339,7 +353,8 @@ class NumberedKeys:
         """The keys by their numbers; those of an earlier numbering are gone."""
         first = self.numbering << _NUMBER_BITS
         ids = first + np.arange(self._known)
-        return Content(logs={"numbered": Log(ids, first + self._known, lambda n: self._table().slice(self._known - n))})
+        log = Log(ids, first + self._known, lambda places: self._table().take(pa.array(places)))
+        return Content(logs={"numbered": log})
 
     def load(self, saved: Loaded) -> None:
         """Give all keys their numbers again."""

@@ -39,7 +39,7 @@ _REJECTIONS = tuple(REJECTIONS)  # by the kernels' codes
 
 @dataclass(frozen=True)
 class RowTimes:
-    """Times by row number: stored rows come first, those of the batch at hand behind them, then those that are lent."""
+    """Times by row number: those of the batch at hand are known, others are looked up."""
 
     stored: RowStore
     time: str
@@ -136,7 +136,11 @@ class Collector(ABC):
 
     @abstractmethod
     def finish(self, state: JoinState) -> None:
-        """End of the batch: what was found out here of the tuples that stay is marked on them."""
+        """End of the batch, or amid it: what was found out here of the tuples that stay is marked on them."""
+
+    @abstractmethod
+    def rows_moved(self, state: JoinState) -> None:
+        """Rows have other numbers, or more have come; what was found out is marked on their nodes."""
 
     def _all(self, side: int, rows: lay.Indices) -> pa.Table:
         """All columns of these rows."""

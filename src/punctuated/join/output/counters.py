@@ -11,7 +11,6 @@ from punctuated.kernels import layout as lay
 from punctuated.model.counters import COUNTERS, Counter
 
 _MOST_STEPS = 10_000  # of one batch; a sample takes a tenth of a millisecond
-_FIELDS = {"state": "live"}  # where the loop has another name for it
 
 
 def current_counts(state: JoinState, elsewhere: Mapping[str, Sequence[int]]) -> dict[str, int]:
@@ -25,8 +24,11 @@ def current_counts(state: JoinState, elsewhere: Mapping[str, Sequence[int]]) -> 
 
 
 def _in_loop(state: JoinState, counter: Counter) -> list[int]:
+    if counter.name == "state":
+        stored: list[int] = state.n_stored.tolist()
+        return stored
     records = state.sides if counter.per_stream else state.common
-    found: list[int] = records[_FIELDS.get(counter.name, counter.name)].tolist()
+    found: list[int] = records[counter.name].tolist()
     return found
 
 

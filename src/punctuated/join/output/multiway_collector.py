@@ -72,6 +72,9 @@ class MultiwayCollector(Collector):
     def finish(self, state: JoinState) -> None:
         """Whether a tuple was in a result is nothing to its future."""
 
+    def rows_moved(self, state: JoinState) -> None:
+        """Nothing is known of rows."""
+
     def _take_unmatched(self, unmatched: lay.Records) -> None:
         raise AssertionError("inner joins have no unmatched tuples")
 

@@ -46,8 +46,12 @@ class PairCollector(Collector):
     def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
         """Also: which of the stored tuples have found a match."""
         super().begin(state, intakes, output_watermark)
+        self.rows_moved(state)
+
+    def rows_moved(self, state: JoinState) -> None:
+        """Marks on the stored tuples say which of them have found a match."""
         for side in Side if self._settles_late else ():
-            self._matched[side] = np.zeros(self._rows[side].n_stored + len(intakes[side].rows), np.bool_)
+            self._matched[side] = np.zeros(self._rows[side].n_rows, np.bool_)
             nodes = state.arrays.nodes[ring_positions(state, side)]
             self._matched[side][nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
 

@@ -1,1 +1,1 @@
-"""State beyond memory: what a join does when its tuples do not fit."""
+"""Joins whose state does not fit into memory."""

@@ -1,24 +1,24 @@
-"""What a join does when its state does not fit into memory."""
+"""What a join does beyond its memory."""
 
-from punctuated.join.intake.keys import KeyCodec
-from punctuated.join.output.collector import Collector
+from typing import TYPE_CHECKING
+
+from punctuated.join.overflow.cold.cold_values import ColdValues
 from punctuated.join.overflow.overflow import InMemory, Overflow
+from punctuated.join.overflow.scratch import Scratch
 from punctuated.join.overflow.staged.staged_join import StagedJoin
-from punctuated.join.setup import DriverSetup
-from punctuated.join.state.arrays import JoinState
-from punctuated.join.state.rows import RowStore
-from punctuated.join.state.statements import Statements
+
+if TYPE_CHECKING:
+    from punctuated.join.driver import JoinDriver
 
 
-def choose_overflow(
-    setup: DriverSetup,
-    codec: KeyCodec,
-    state: JoinState,
-    rows: tuple[RowStore, ...],
-    statements: Statements,
-    collector: Collector,
-) -> Overflow:
-    """A join with a policy goes in stages; others keep everything in memory."""
-    if setup.spec.policy is None:
+def choose_overflow(driver: "JoinDriver") -> Overflow:
+    """A join with a policy works in stages; of others, values that were not touched for long go to disk.
+
+    Without a limit everything is in memory.
+    """
+    spec = driver.spec
+    if spec.is_staged:
+        return StagedJoin(driver.setup, driver.codec, driver.state, driver.rows, driver.statements, driver.collector)
+    if spec.memory is None:
         return InMemory()
-    return StagedJoin(setup, codec, state, rows, statements, collector)
+    return ColdValues(driver, spec.memory.share(driver.setup.place.n), Scratch())

@@ -1,4 +1,4 @@
-"""What a join does when its state does not fit: the driver asks before and after each stretch of objects."""
+"""What a join does if its state does not fit into memory: the driver asks before and after each stretch of objects."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from punctuated.kernels.layout import Objects
 
 
 class Overflow(Protocol):
-    """Makes room, and makes ready."""
+    """Sees to it that what the next objects need is in memory, and that not much more is."""
 
     parts: dict[str, Part]  # what outlives a batch
 
@@ -26,7 +26,7 @@ class Overflow(Protocol):
 
 
 class InMemory:
-    """Everything stays in memory."""
+    """Everything is in memory."""
 
     def __init__(self) -> None:
         self.parts: dict[str, Part] = {}
@@ -35,11 +35,11 @@ class InMemory:
         """Nothing to prepare."""
 
     def before(self, at: int, stop: int) -> int:
-        """All objects can be processed."""
+        """All objects may come."""
         return stop
 
     def after(self, at: int) -> None:
-        """Nothing waits."""
+        """There is room."""
 
     def finish(self) -> None:
-        """Nothing waits."""
+        """Nothing to put away."""

@@ -62,6 +62,7 @@ class JoinState:
         self.n_streams = len(spec.streams)
         self.width = self._width()
         self.punctuated = is_punctuated(spec)
+        self.relocated = np.zeros(self.n_streams, np.int64)  # stored tuples of each side that are not in these arrays
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
         common = self._common(spec)
         common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
@@ -180,6 +181,11 @@ class JoinState:
         return self.arrays.common
 
     @property
+    def n_stored(self) -> npt.NDArray[np.int64]:
+        """How many tuples of each side are stored, here or elsewhere."""
+        return np.asarray(self.sides["live"] + self.relocated)
+
+    @property
     def n_values(self) -> int:
         return int(self.common["n_values"][0])
 
@@ -255,6 +261,17 @@ class JoinState:
             self._make_timer_room(deadlines)
         return any(now is not then for now, then in zip(self.arrays, before, strict=True))
 
+    def make_room_for_nodes(self, more: Sequence[int]) -> None:
+        """Room in the rings for so many more tuples of each side."""
+        room = self.sides["ring_stop"] - self.sides["ring_start"] - self.sides["length"]
+        if (room <= more).any():
+            self.copy_rings(more)
+
+    def make_room_for_values(self, more: int) -> None:
+        """Room for so many more I-Nodes."""
+        if self.n_values + more > min(self.arrays.values.size, self.arrays.slots.size // 2):
+            self.collect_values(more)
+
     def reserve(self, n_values: int, n_nodes: list[int]) -> None:
         """Room for so many values, and nodes of each side, in a state that is still empty."""
         capacity, edges = _capacity(n_values), _edges([_capacity(n) for n in n_nodes])
@@ -285,15 +302,15 @@ class JoinState:
         return lay.NODE.itemsize + 8 * sum(1 for each in (self.arrays.seq, self.arrays.ends) if each.size)
 
     @property
-    def bytes_per_tuple(self) -> int:
-        """What a tuple may take beside its row, if it is the only one of its value."""
-        return self.bytes_per_node + self._bytes_per_value
-
-    @property
     def _bytes_per_value(self) -> int:
         slots = 4 * np.dtype(np.int32).itemsize  # at most four for each value
         ends = 8 * self.width if self.arrays.last_ends.size else 0
         return self.arrays.values.itemsize + (self.arrays.endings.itemsize if self.punctuated else 0) + ends + slots
+
+    @property
+    def bytes_per_tuple(self) -> int:
+        """What room for one more tuple takes, if it brings a value."""
+        return int(_SPARE * (self.bytes_per_node + self._bytes_per_value))
 
     def compact(self) -> None:
         """Into arrays as small as possible."""
@@ -306,21 +323,23 @@ class JoinState:
             self._make_output_room()
             sweep_ended(self.arrays)
 
-    def copy_rings(self) -> None:
-        """Copy the nodes into rings with room to spare: they get other positions."""
+    def copy_rings(self, more: Sequence[int] | None = None) -> None:
+        """Copy the nodes into rings with room to spare, for so many `more` of each side: they get other positions."""
         values = self.arrays.nodes["value"]
         n_nodes = [np.count_nonzero(values[self.positions(side)] >= 0) for side in range(self.n_streams)]
-        edges = _edges([_capacity(int(n)) for n in n_nodes])
+        edges = _edges(
+            [_capacity(int(n) + extra) for n, extra in zip(n_nodes, more or [0] * len(n_nodes), strict=True)]
+        )
         self._allow(int(edges[-1]) * self.bytes_per_node)
         nodes = np.zeros(edges[-1], lay.NODE)
         seq, ends = (np.zeros(nodes.size if each.size else 0, np.int64) for each in (self.arrays.seq, self.arrays.ends))
         copy_rings(self.arrays, nodes, seq, ends, edges)
         self._replace(nodes=nodes, seq=seq, ends=ends)
 
-    def collect_values(self) -> None:
-        """Forget values that nothing needs any more, and make room for new ones."""
+    def collect_values(self, more: int = 0) -> None:
+        """Forget values that nothing needs any more, and make room for new ones, for at least so many `more`."""
         needed = mark_needed(self.arrays)
-        n_needed = int(np.count_nonzero(needed))
+        n_needed = int(np.count_nonzero(needed)) + more
         spare = max(self.arrays.runs.size // _RUNS_PER_VALUE, self.quota // _COLLECTIONS)
         capacity = max(_capacity(n_needed), n_needed + spare)
         self._allow(capacity * self._bytes_per_value)

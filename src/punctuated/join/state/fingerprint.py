@@ -13,6 +13,7 @@ from punctuated.model.window import TimeWindow
 
 FORMAT = 6
 Parts = dict[str, str | list[str]]
+_BEYOND_MEMORY = "state beyond memory (memory=)"
 
 
 def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.DataType]) -> Parts:
@@ -28,6 +29,8 @@ def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.Data
     }
     if spec.is_staged:
         parts["memory"] = repr(spec.memory)  # the partitions go by it
+    elif spec.memory is not None:
+        parts[_BEYOND_MEMORY] = "some"
     for stream, schema in zip(spec.streams, schemas, strict=True):
         left_out = ("window", "columns", "on_violation", "max_ahead_us", "idle_after_us", "ends_any")
         parts[f"stream {stream.name!r}"] = repr({k: v for k, v in asdict(stream).items() if k not in left_out})
@@ -66,6 +69,8 @@ def check(saved: Parts, now: Parts) -> None:
 
 
 def _may_differ(part: str, before: str | list[str] | None, here: str | list[str] | None) -> bool:
+    if part == _BEYOND_MEMORY:
+        return before is None  # what was in memory may go to disk; what is on disk would be missing without memory=
     if not isinstance(before, list) or not isinstance(here, list):
         return False
     if part.startswith("window of"):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.exchange.bundle import Bundle, from_ipc, from_json, pack_bundle, to_ipc, to_json, unpack_bundle
@@ -49,17 +50,16 @@ class Journal:
     def _appended(self, name: str, log: Log) -> Bundle:
         before, marked = self._logs.get(name, (NO_INTS, NO_INTS))
         self._logs[name] = log.ids, log.marked
-        last = int(before[-1]) if before.size else -1
         lowest = int(log.ids[0]) if log.ids.size else log.next_id
-        fresh = int(np.searchsorted(log.ids, last, side="right"))
+        fresh = missing(log.ids, before)
         entry: Bundle = {
-            f"{name}.ids": log.ids[fresh:].tobytes(),
+            f"{name}.ids": fresh.tobytes(),
             f"{name}.gone": missing(before[before >= lowest], log.ids).tobytes(),
             f"{name}.marked": missing(log.marked, marked).tobytes(),
             f"{name}.bounds": to_json([lowest, log.next_id]),
         }
-        if fresh < log.ids.size:
-            entry[f"{name}.rows"] = to_ipc(log.newest(log.ids.size - fresh))
+        if fresh.size:
+            entry[f"{name}.rows"] = to_ipc(log.at(np.searchsorted(log.ids, fresh)))
         return entry
 
     def knows(self, name: str, loaded: Loaded) -> None:
@@ -94,10 +94,12 @@ class _Gathered:
         self._name, self._plain = name, dict[str, pa.Buffer]()
         self._keys = list(shape.plain)
         self._records = {key: records[:0] for key, records in shape.records.items()}
-        self._logs = {key: _GatheredLog(f"{name}.{key}", log.newest(0).schema) for key, log in shape.logs.items()}
+        self._logs = {key: _GatheredLog(f"{name}.{key}", log.at(NO_INTS).schema) for key, log in shape.logs.items()}
 
     def apply(self, entry: Bundle) -> None:
         prefix = f"{self._name}."
+        if not any(key.startswith(prefix) for key in entry):
+            return  # the join did without this part then
         self._plain = {key: entry[prefix + key] for key in self._keys if prefix + key in entry}
         for key, before in self._records.items():
             changed = np.frombuffer(entry[f"{prefix}{key}.changed"], before.dtype)
@@ -115,21 +117,38 @@ class _GatheredLog:
     def __init__(self, name: str, schema: pa.Schema) -> None:
         self._name, self._schema, self._rows = name, schema, [schema.empty_table()]
         self._ids, self._gone, self._marked = [NO_INTS], [NO_INTS], [NO_INTS]
-        self._lowest, self._next_id = 0, 0
+        self._lowest, self._next_id = [0], 0
 
     def apply(self, entry: Bundle) -> None:
         for key, kept in (("ids", self._ids), ("gone", self._gone), ("marked", self._marked)):
             kept.append(_ints(entry[f"{self._name}.{key}"]))
-        self._lowest, self._next_id = from_json(entry[f"{self._name}.bounds"])
+        lowest, self._next_id = from_json(entry[f"{self._name}.bounds"])
+        self._lowest.append(lowest)
         if self._ids[-1].size:
             self._rows.append(widen(from_ipc(entry[f"{self._name}.rows"]), self._schema))
 
     def loaded(self) -> LoadedLog:
-        ids, rows = np.concatenate(self._ids), pa.concat_tables(self._rows)
-        kept = (ids >= self._lowest) & ~np.isin(ids, np.concatenate(self._gone), assume_unique=True)
-        table = (rows if kept.all() else rows.filter(pa.array(kept))).combine_chunks()
-        marked = np.concatenate(self._marked)
-        return LoadedLog(ids[kept], self._next_id, table, ids[kept][np.isin(ids[kept], marked)])
+        ids = np.concatenate(self._ids)
+        kept = np.flatnonzero(self._is_kept(ids))
+        kept = kept[np.argsort(ids[kept], kind="stable")]  # one that came back stands behind younger ones
+        rows = pa.concat_tables(self._rows)
+        table = (rows if _are_all(kept, ids.size) else rows.take(pa.array(kept))).combine_chunks()
+        return LoadedLog(ids[kept], self._next_id, table, ids[kept][np.isin(ids[kept], np.concatenate(self._marked))])
+
+    def _is_kept(self, ids: Ints) -> npt.NDArray[np.bool_]:
+        """Which of all rows no later entry says to be gone, by its number or by the lowest one that is left."""
+        entry = np.repeat(np.arange(len(self._ids)), [each.size for each in self._ids])
+        lowest = np.maximum.accumulate(np.array([*self._lowest[1:], 0])[::-1])[::-1]  # among later entries
+        gone, gone_by = np.concatenate(self._gone), np.repeat(np.arange(len(self._gone)), list(map(len, self._gone)))
+        order = np.argsort(gone, kind="stable")
+        last = np.searchsorted(gone[order], ids, side="right") - 1
+        is_gone = (last >= 0) & (gone[order][np.maximum(last, 0)] == ids) if gone.size else np.zeros(ids.size, np.bool_)
+        is_gone[is_gone] = gone_by[order][last[is_gone]] > entry[is_gone]
+        return np.asarray((ids >= lowest[entry]) & ~is_gone)
+
+
+def _are_all(places: Ints, n: int) -> bool:
+    return places.size == n and bool((places == np.arange(n)).all())
 
 
 def _ints(data: pa.Buffer) -> Ints:

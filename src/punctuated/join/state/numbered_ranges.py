@@ -210,11 +210,11 @@ class NumberedRanges:
         """The ranges by their numbers, as text."""
         order = np.argsort(self.records["low"], kind="stable")
 
-        def newest(n: int) -> pa.Table:
-            patterns = (self._pieces.patterns(at) for at in order[order.size - n :].tolist())
+        def at(places: Ints) -> pa.Table:
+            patterns = (self._pieces.patterns(place) for place in order[places].tolist())
             return pa.table([[print_patterns(each, self._codec.types) for each in patterns]], schema=TEXTS)
 
-        return Log(self.records["low"][order], self._pieces.next_number, newest)
+        return Log(self.records["low"][order], self._pieces.next_number, at)
 
     def load(self, records: lay.Records, texts: LoadedLog) -> None:
         """Exactly what these records say, which ascend by number as the texts do."""

@@ -116,7 +116,7 @@ class OrderedRanges:
 
     def texts(self) -> Log:
         """The records say all."""
-        return Log(_NO_INTS, 0, lambda n: TEXTS.empty_table())
+        return Log(_NO_INTS, 0, lambda places: TEXTS.empty_table())
 
     def load(self, records: lay.Records, texts: LoadedLog) -> None:
         """Exactly what these records say."""

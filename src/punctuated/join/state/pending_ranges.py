@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.join.state.growing_records import GrowingRecords
-from punctuated.join.state.saved import LoadedLog, Log
+from punctuated.join.state.saved import Ints, LoadedLog, Log
 from punctuated.kernels import layout as lay
 from punctuated.model.pattern import Pattern
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
@@ -89,15 +89,15 @@ class PendingRanges:
         """All of them in the order of arrival, patterns as text."""
         orders = np.sort(self.records.view["order"])
 
-        def newest(n: int) -> pa.Table:
+        def at(places: Ints) -> pa.Table:
             by_order = sorted(self, key=lambda each: each.order)
             rows = [
                 (each.ts, each.touched, each.low, each.high, each.announced, print_patterns(each.patterns, types))
-                for each in by_order[len(by_order) - n :]
+                for each in (by_order[place] for place in places.tolist())
             ]
             return pa.Table.from_pylist([dict(zip(_LOGGED.names, row, strict=True)) for row in rows], schema=_LOGGED)
 
-        return Log(orders, next_order, newest)
+        return Log(orders, next_order, at)
 
     def load(self, log: LoadedLog, types: Sequence[pa.DataType]) -> None:
         """Exactly those of a log."""

@@ -21,6 +21,7 @@ from punctuated.join.state.saved import Content, Loaded
 from punctuated.kernels import layout as lay
 from punctuated.kernels.hash_index import inherit_some
 from punctuated.kernels.ranges import cover_values, end_values, forget_last, mark_stored, propagate_values
+from punctuated.model.pattern import Pattern
 
 Ints = npt.NDArray[np.int64]
 
@@ -34,6 +35,7 @@ class RangeEndings:
         self._pending = tuple(PendingRanges() for _ in range(n_streams))
         self._sides = range(n_streams)
         self.watch: Callable[[int, Pending], None] | None = None  # is told of those that take effect, and by which side
+        self.recall: Callable[[tuple[Pattern, ...]], None] = _nothing  # asked for the values that take effect now
         self._covered: OrderedRanges | NumberedRanges = (
             NumberedRanges(codec, self._pending) if isinstance(codec, NumberedKeys) else OrderedRanges(codec, n_streams)
         )
@@ -90,6 +92,7 @@ class RangeEndings:
         state.common["due"] = lay.NEVER  # it is looked at when time goes on
 
     def _take_effect(self, side: int, ending: Pending, state: JoinState) -> list[OutputRange]:
+        self.recall(ending.patterns)
         inside = self._covered.values(state.arrays, ending.patterns)
         named = _affected(inside, state)
         state.make_room(deadlines=named.size)
@@ -162,6 +165,10 @@ class RangeEndings:
         """All was loaded: the loop must know when to come back."""
         for side in self._sides:
             self._announce(side, state)
+
+
+def _nothing(patterns: tuple[Pattern, ...]) -> None:
+    """All values are there."""
 
 
 def _affected(indices: Ints, state: JoinState) -> Ints:

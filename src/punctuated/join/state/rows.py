@@ -1,6 +1,7 @@
 """The rows of stored tuples: Arrow chunks addressed by row number, compacted when they are mostly dead.
 
-Row numbers count the rows of earlier batches first, then those of the batch at hand, and then those that are lent.
+Row numbers count the rows of earlier batches first, then those of the batch at hand, then rows that have come back
+while it was processed: so nothing that was numbered gets another number before it is said so (see `gather`).
 """
 
 from collections.abc import Iterator
@@ -25,9 +26,10 @@ class RowStore:
         self.schema = schema
         self._stored: list[pa.Table] = []
         self._batch = schema.empty_table()
-        self._lent: pa.Table | None = None
+        self._returned: list[pa.Table] = []
         self._ids = np.empty(0, np.int64)  # of the stored rows: numbers in the order of arrival that never change
-        self.next_id = 0
+        self._returned_ids = np.empty(0, np.int64)
+        self._first_id = self.next_id = 0  # of the batch at hand, and of the next one
 
     @property
     def n_stored(self) -> int:
@@ -36,43 +38,65 @@ class RowStore:
     def begin(self, batch: pa.Table) -> int:
         """Take in a batch; returns the row number of its first row."""
         self._batch = batch
+        self._first_id, self.next_id = self.next_id, self.next_id + len(batch)
         return self.n_stored
+
+    @property
+    def n_rows(self) -> int:
+        """How many row numbers there are."""
+        return self.n_stored + len(self._batch) + self._returned_ids.size
+
+    def bring_back(self, table: pa.Table, ids: npt.NDArray[np.int64]) -> int:
+        """Take in rows that were elsewhere; returns the row number of the first one."""
+        first = self.n_rows
+        self._returned.append(table)
+        self._returned_ids = np.concatenate([self._returned_ids, ids])
+        return first
+
+    def ids(self, rows: RowNumbers) -> npt.NDArray[np.int64]:
+        """The numbers of these rows in the order of arrival, which never change."""
+        base, behind = self.n_stored, self.n_stored + len(self._batch)
+        ids = self._first_id + (rows.astype(np.int64) - base)
+        ids[rows < base] = self._ids[rows[rows < base]]
+        ids[rows >= behind] = self._returned_ids[rows[rows >= behind] - behind]
+        return ids
 
     def take(self, rows: RowNumbers, columns: list[str]) -> pa.Table:
         """These columns of these rows, in the order asked for."""
-        chunks = [*self._stored, self._batch] if self._stored else [self._batch]
-        if self._lent is not None:
-            chunks.append(self._lent)
+        chunks = [chunk for chunk in (*self._stored, self._batch, *self._returned) if len(chunk)] or [self._batch]
         view = pa.concat_tables([chunk.select(columns) for chunk in chunks])
         return view.take(pa.array(rows))
 
     @contextmanager
     def lending(self, rows: pa.Table) -> Iterator[int]:
         """Rows that lie elsewhere are found here for a while; gives the number of the first one."""
-        self._lent = rows
+        before = self._returned, self._returned_ids
+        self._returned = [*self._returned]
         try:
-            yield self.n_stored + len(self._batch)
+            yield self.bring_back(rows, np.full(len(rows), -1))
         finally:
-            self._lent = None
+            self._returned, self._returned_ids = before
 
     def commit(self, state: JoinState, side: int) -> None:
         """The batch is over: keep the rows of stored tuples, and let their nodes point to where the rows went."""
+        if self._returned:
+            self.gather(state, side)
         base = self.n_stored
         nodes = state.arrays.nodes
         positions = ring_positions(state, side, int(state.sides["appended"][side]))
         positions = positions[nodes["row"][positions] >= base]
         rows = nodes["row"][positions] - base
         batch, self._batch = self._batch, self.schema.empty_table()
+        ids = np.arange(self._first_id, self._first_id + len(batch))
         if rows.size < (1 - _DEAD_SHARE) * len(batch):
-            batch = batch.take(pa.array(rows))
+            batch, ids = batch.take(pa.array(rows)), ids[rows]
             nodes["row"][positions] = base + np.arange(rows.size, dtype=np.int32)
         if len(batch):
             self._stored.append(batch.combine_chunks())
             self._merge_small()
-            self._ids = np.concatenate([self._ids, np.arange(self.next_id, self.next_id + len(batch))])
-            self.next_id += len(batch)
+            self._ids = np.concatenate([self._ids, ids])
         if self.n_stored > _SMALL and state.sides["live"][side] < (1 - _DEAD_SHARE) * self.n_stored:
-            self._compact(state, side)
+            self.gather(state, side)
 
     def _merge_small(self) -> None:
         """Keep chunk sizes geometric, so that there are few of them and no row is copied often."""
@@ -80,13 +104,21 @@ class RowStore:
             last, previous = self._stored.pop(), self._stored.pop()
             self._stored.append(pa.concat_tables([previous, last]).combine_chunks())
 
-    def _compact(self, state: JoinState, side: int) -> None:
+    def gather(self, state: JoinState, side: int) -> None:
+        """Keep only rows of stored tuples, in the order of arrival: all but those of the batch get other numbers.
+
+        Nothing but the nodes may know any row number.
+        """
         nodes, positions = state.arrays.nodes, ring_positions(state, side)
-        rows = nodes["row"][positions]
-        live = pa.concat_tables(self._stored).take(pa.array(rows)).combine_chunks()
-        nodes["row"][positions] = np.arange(rows.size, dtype=np.int32)
-        self._stored = [live] if len(live) else []
-        self._ids = self._ids[rows]
+        rows, base = nodes["row"][positions], self.n_stored
+        of_batch = (rows >= base) & (rows < base + len(self._batch))
+        kept = rows[~of_batch]
+        table, ids = self.take(kept, self.schema.names).combine_chunks(), self.ids(kept)
+        nodes["row"][positions[of_batch]] += kept.size - base
+        nodes["row"][positions[~of_batch]] = np.arange(kept.size, dtype=np.int32)
+        state.sides["base_row"][side] = kept.size
+        self._stored, self._ids = [table] if len(table) else [], ids
+        self._returned, self._returned_ids = [], ids[:0]
 
     def load(self, table: pa.Table, ids: npt.NDArray[np.int64], next_id: int) -> None:
         """Start from saved rows, oldest first."""
@@ -98,20 +130,20 @@ class RowStore:
         nodes = state.arrays.nodes[ring_positions(state, side)]
         return self._ids[nodes["row"]], nodes["mark"]
 
-    def newest(self, state: JoinState, side: int, n: int) -> pa.Table:
-        """Rows of the `n` stored tuples that came last, oldest first."""
-        positions = ring_positions(state, side)
-        rows = state.arrays.nodes["row"][positions[positions.size - n :]]
-        return pa.concat_tables([self.schema.empty_table(), *self._stored]).take(pa.array(rows)).combine_chunks()
+    def at(self, state: JoinState, side: int, places: npt.NDArray[np.int64]) -> pa.Table:
+        """Rows of stored tuples by their places in the order of arrival."""
+        rows = state.arrays.nodes["row"][ring_positions(state, side)[places]]
+        return self.take(rows, self.schema.names).combine_chunks()
 
     @property
-    def bytes_per_row(self) -> int:
-        """Of the batch at hand."""
-        return int(self._batch.nbytes) // max(1, len(self._batch))
+    def bytes_per_row(self) -> float:
+        """What a row takes, on average."""
+        chunks = (*self._stored, self._batch, *self._returned)
+        return sum(int(chunk.nbytes) for chunk in chunks) / max(1, sum(map(len, chunks)))
 
     @property
     def nbytes(self) -> int:
-        return sum(int(chunk.nbytes) for chunk in self._stored)
+        return sum(int(chunk.nbytes) for chunk in (*self._stored, *self._returned))
 
 
 def ring_positions(state: JoinState, side: int, newest: int | None = None) -> npt.NDArray[np.int64]:

@@ -24,11 +24,11 @@ NO_INTS = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class Log:
-    """Rows by ascending numbers; a mark, once set, stays."""
+    """Rows by ascending numbers; a mark, once set, stays. One that was gone may come back under its number."""
 
     ids: Ints
     next_id: int
-    newest: Callable[[int], pa.Table]  # the rows of the last so many
+    at: Callable[[Ints], pa.Table]  # the rows at these ascending places
     marked: Ints = field(default_factory=lambda: NO_INTS)
 
 

@@ -96,7 +96,7 @@ class SavedArrays:
     def _tuples(self, side: int) -> Log:
         state, rows = self._state, self._rows[side]
         ids, marks = rows.live_ids(state, side)
-        return Log(ids, rows.next_id, lambda n: rows.newest(state, side, n), ids[marks & lay.MATCHED != 0])
+        return Log(ids, rows.next_id, lambda places: rows.at(state, side, places), ids[marks & lay.MATCHED != 0])
 
     def _remembered(self, needed: Mask) -> lay.Records:
         """Values of which more is known than their stored tuples say."""

@@ -3,7 +3,7 @@
 A structure names tuples by their positions in the rings. Whatever moves nodes rebuilds the structures.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +36,10 @@ class WindowState(JoinState):
         self.indexes.grow()
         return True
 
-    def copy_rings(self) -> None:
+    def copy_rings(self, more: Sequence[int] | None = None) -> None:
         """Nodes get other positions, so the structures are built anew."""
         keys = self._indexed_keys()
-        super().copy_rings()
+        super().copy_rings(more)
         self._load_index(*keys)
 
     @property

@@ -11,7 +11,7 @@ import pytest
 
 import punctuated as pt
 from punctuated.errors import ScratchError
-from punctuated.join.overflow.scratch import FOLDER_VARIABLE
+from punctuated.join.overflow.scratch import VARIABLE
 
 N = 600  # tuples per stream
 RNG = np.random.default_rng(7)
@@ -50,7 +50,7 @@ POLICY = pt.Policy(disk_join_after="500 us")
 
 
 @pytest.mark.parametrize("algorithm", ["xjoin", "pjoin"])
-@pytest.mark.parametrize("memory", [2 * N // 100, 2 * N // 10, 2 * N, "32 KiB"], ids=str)
+@pytest.mark.parametrize("memory", [2 * N // 100, 2 * N // 10, 2 * N, "64 KiB"], ids=str)
 @pytest.mark.parametrize("key", [pa.int64(), pa.string()], ids=str)
 def test_all_pairs_come_out_once(algorithm: str, memory: int | str, key: pa.DataType) -> None:
     joined = pt.join(*streams(k=key), algorithm=algorithm, memory=memory, policy=POLICY)
@@ -95,7 +95,7 @@ def test_ranges_are_propagated_as_wholes() -> None:
 
 @pytest.mark.parametrize("harm", ["cut off", "altered", "gone"])
 def test_a_damaged_file_is_an_error(harm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
     joined = pt.join(*streams(), algorithm="xjoin", memory=60)
     driver = joined.bound.driver()
     driver.process(*joined.batches[0])
@@ -110,7 +110,7 @@ def test_a_damaged_file_is_an_error(harm: str, tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_scratch_folder_goes_with_the_join(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
     joined = pt.join(*streams(), algorithm="xjoin", memory=60)
     driver = joined.bound.driver()
     driver.process(*joined.batches[0])

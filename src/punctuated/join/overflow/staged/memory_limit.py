@@ -22,10 +22,10 @@ class MemoryLimit:
         """The most that may be in memory; a batch brings the `rows` at hand."""
         if self._memory is None:
             return None
-        self._row_bytes = max([self._row_bytes, *(each.bytes_per_row for each in rows)])
+        self._row_bytes = max([self._row_bytes, *(int(each.bytes_per_row) for each in rows)])
         limit = self._memory.tuples
         if self._memory.nbytes is not None:
-            limit = max(1, self._memory.nbytes // (self._row_bytes + 2 * self._state.bytes_per_tuple))
+            limit = max(1, self._memory.nbytes // (self._row_bytes + self._state.bytes_per_tuple))
         self._last = limit
         return limit
 

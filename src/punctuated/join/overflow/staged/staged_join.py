@@ -48,7 +48,8 @@ class StagedJoin:
     ) -> None:
         spec, policy = setup.spec, setup.spec.policy
         assert policy is not None
-        self._limit = MemoryLimit(spec.memory, state)
+        memory = None if spec.memory is None else spec.memory.share(setup.place.n)
+        self._limit = MemoryLimit(memory, state)
         partitions = Partitions.for_memory(self._limit.tuples(()))
         disk = DiskParts(partitions, self._limit.portion)
         index, clock = PunctuationIndex(codec), StampClock(state)

@@ -1,0 +1,248 @@
+"""Values on disk, in blocks that are written once: what is taken out of a block is dead there.
+
+A block holds a few thousand tuples of values that are neighbours by address. In memory there are of each value its
+address and its place, and of each block how many tuples are left and when the first and the last of them leave their
+windows. Blocks of which less than half is left are written anew together.
+
+Blocks are *watched* or silent. A value of a watched block has to come back when the first of its tuples leaves its
+window, since that is seen outside; a silent block is dropped unread when all its tuples are out of their windows.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from punctuated.join.exchange.bundle import from_ipc, to_ipc
+from punctuated.join.overflow.cold.cold_index import MOST_SLOTS, ColdIndex, block_of, place_of, slot_of
+from punctuated.join.overflow.cold.portion import ColdTuples, Portion
+from punctuated.join.overflow.scratch import TableStore
+from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Log
+from punctuated.kernels.differences import missing
+from punctuated.kernels.layout import NEVER, NOT_SET, Records
+
+BLOCK = 1 << 13  # tuples of a block, if no value has more
+_MERGED = 16  # blocks that are written anew together
+_PLACE = np.dtype([("place", "i8")])
+
+
+class ColdBlocks:
+    """All values that are on disk, and how they are saved."""
+
+    def __init__(self, store: TableStore, schemas: Sequence[pa.Schema], widths: tuple[int, int]) -> None:
+        """`widths`: how many times of last tuples, and ends of their windows, are remembered of each value."""
+        self._store, self._schemas, self._n, self._widths = store, schemas, len(schemas), widths
+        self._index = ColdIndex()
+        fields = [(name, "i8", (self._n,)) for name in ("left", "soonest", "latest")]
+        self._blocks = np.zeros(
+            0, [("number", "i8"), ("watched", "i8"), ("whole", "i8"), ("slots", "i8"), ("values", "i8"), *fields]
+        )
+        self._next = 0
+
+    def __bool__(self) -> bool:
+        return self._blocks.size > 0
+
+    @property
+    def n_tuples(self) -> Ints:
+        """Of each side."""
+        return np.asarray(self._blocks["left"].sum(axis=0))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory."""
+        return self._index.nbytes + self._blocks.nbytes
+
+    # In and out
+
+    def put(self, portion: Portion, *, watched: bool) -> None:
+        """Write values to disk."""
+        portion = portion.select(np.argsort(portion.addresses, kind="stable"))
+        for start, stop in _cuts(portion):
+            self._write(portion.slice(start, stop), watched)
+
+    def find(self, addresses: Ints) -> tuple[Ints, Ints]:
+        """The places of values with these addresses, and for each which of the addresses it is of."""
+        return self._index.find(addresses)
+
+    def between(self, low: int, high: int) -> Ints:
+        """The places of all values with addresses from one to another."""
+        return self._index.between(low, high)
+
+    def volume(self, places: Ints) -> Ints:
+        """About how many tuples the value at each place has: as many as others of its block."""
+        at = np.searchsorted(self._blocks["number"], block_of(places))
+        return np.asarray((self._blocks["left"].sum(axis=1) // self._blocks["values"])[at])
+
+    def take(self, places: Ints) -> list[tuple[Portion, bool]]:
+        """The values at these places, block by block, and whether they were watched; they are not here any more."""
+        places = np.sort(places)
+        numbers, starts = np.unique(block_of(places), return_index=True)
+        taken = []
+        for number, ours in zip(numbers.tolist(), np.split(places, starts[1:]), strict=True):
+            block, portion = self._block(number), self._read(number).select(slot_of(ours))
+            block["left"] -= [len(each) for each in portion.tuples]
+            block["values"] -= ours.size
+            taken.append((portion, bool(block["watched"])))
+        self._index.remove(np.concatenate([NO_INTS, *(portion.addresses for portion, _ in taken)]), places)
+        self._remove(self._blocks["number"][self._blocks["values"] == 0])
+        return taken
+
+    def all_places(self, number: int) -> Ints:
+        """The places of all values that are left in a block."""
+        addresses = self._values(number)[:, 0]
+        _, places = self._index.find(np.unique(addresses))
+        return np.asarray(places[block_of(places) == number])
+
+    def numbers(self, having: int | None = None) -> list[int]:
+        """The blocks that are there; with `having`, those that have tuples of that side."""
+        blocks = self._blocks if having is None else self._blocks[self._blocks["left"][:, having] > 0]
+        found: list[int] = blocks["number"].tolist()
+        return found
+
+    def rows(self, number: int) -> list[ColdTuples]:
+        """The tuples of a block, side by side, those that were taken among them."""
+        return list(self._read(number).tuples)
+
+    # Windows
+
+    def due(self, before: Sequence[int]) -> Ints:
+        """The places of watched values that have a tuple of any side that ends before the time given for that side."""
+        limits = np.array(before)
+        is_due = (self._blocks["watched"] != 0) & (self._blocks["soonest"] < limits).any(axis=1)
+        places = [NO_INTS]
+        for number in self._blocks["number"][is_due].tolist():
+            left, soonest = self.all_places(number), self._values(number)[:, -self._n :]
+            ours = soonest[slot_of(left)]
+            now = (ours < limits).any(axis=1)
+            places.append(left[now])
+            self._block(number)["soonest"] = ours[~now].min(axis=0, initial=NOT_SET)
+        return np.concatenate(places)
+
+    def drop_ended(self, before: Sequence[int]) -> Ints:
+        """Drop silent blocks whose tuples all end before the times given; returns how many of each side went."""
+        is_over = (self._blocks["latest"] < np.array(before)) | (self._blocks["left"] == 0)
+        return self._drop(is_over.all(axis=1))
+
+    def drop_all_of(self, side: int) -> Ints:
+        """Drop silent blocks that have tuples of one side only; returns how many went, of each side."""
+        others = [other for other in range(self._n) if other != side]
+        return self._drop((self._blocks["left"][:, others] == 0).all(axis=1))
+
+    def _drop(self, which: npt.NDArray[np.bool_]) -> Ints:
+        gone = self._blocks[which & (self._blocks["watched"] == 0)]
+        for number in gone["number"].tolist():
+            left = self.all_places(number)
+            self._index.remove(self._values(number)[slot_of(left), 0], left)
+        self._remove(gone["number"])
+        return np.asarray(gone["left"].sum(axis=0))
+
+    def tidy(self) -> None:
+        """Write blocks anew of which less than half is left."""
+        for watched in (False, True):
+            sparse = 2 * self._blocks["left"].sum(axis=1) < self._blocks["whole"]
+            ours = self._blocks["number"][sparse & (self._blocks["watched"] == watched)]
+            if ours.size >= _MERGED:
+                places = np.concatenate([self.all_places(number) for number in ours.tolist()])
+                self.put(Portion.joined([portion for portion, _ in self.take(places)]), watched=watched)
+
+    # Blocks
+
+    def _write(self, portion: Portion, watched: bool) -> None:
+        number, n = self._next, portion.addresses.size
+        self._next += 1
+        soonest = np.stack([each.soonest(n) for each in portion.tuples], axis=1)
+        values = np.concatenate([portion.addresses[:, np.newaxis], portion.last_ts, portion.last_ends, soonest], axis=1)
+        tuples = [to_ipc(each.to_table()).to_pybytes() if len(each) else None for each in portion.tuples]
+        self._store.write(f"{number}", self._as_rows([[values.tobytes()], *([each] for each in tuples)]))
+        block = np.zeros(1, self._blocks.dtype)
+        block["number"], block["watched"], block["whole"] = number, watched, portion.n_tuples
+        block["slots"] = block["values"] = n
+        block["left"], block["soonest"] = [len(each) for each in portion.tuples], soonest.min(axis=0)
+        block["latest"] = [each.ends.max(initial=NEVER) for each in portion.tuples]
+        self._blocks = np.concatenate([self._blocks, block])
+        self._index.add(portion.addresses, place_of(number, np.arange(n)))
+
+    def _values(self, number: int) -> Ints:
+        """Of each value of a block the address, the times of its last tuples, and the first ends of its windows."""
+        return self._numbers(self._store.read(f"{number}"))
+
+    def _numbers(self, block: pa.Table) -> Ints:
+        data = block.column(0)[0].as_buffer()
+        return np.frombuffer(data, np.int64).reshape(-1, 1 + sum(self._widths) + self._n)
+
+    def _read(self, number: int) -> Portion:
+        block = self._store.read(f"{number}")
+        values, stored = self._numbers(block), [column[0] for column in block.columns[1:]]
+        of_ts, of_ends = 1 + self._widths[0], 1 + sum(self._widths)
+        tuples = [
+            ColdTuples.of_table(from_ipc(data.as_buffer())) if data.is_valid else _none(schema)
+            for data, schema in zip(stored, self._schemas, strict=True)
+        ]
+        return Portion(values[:, 0], values[:, 1:of_ts], values[:, of_ts:of_ends], tuple(tuples))
+
+    def _block(self, number: int) -> Any:
+        return self._blocks[np.searchsorted(self._blocks["number"], number)]
+
+    def _remove(self, numbers: Ints) -> None:
+        if not numbers.size:
+            return
+        for number in numbers.tolist():
+            self._store.remove(f"{number}")
+        self._blocks = self._blocks[~np.isin(self._blocks["number"], numbers)]
+
+    # What outlives a batch
+
+    def save(self) -> Content:
+        """Blocks as they were written, once; what is left of them; and what was taken."""
+        log = Log(
+            self._blocks["number"].copy(), self._next, lambda places: self._read_rows(self._blocks["number"][places])
+        )
+        return Content(records={"left": self._blocks.copy(), "taken": self._taken()}, logs={"blocks": log})
+
+    def _taken(self) -> Records:
+        """The places of values that were taken out of blocks that are still there."""
+        sparse = self._blocks[self._blocks["values"] < self._blocks["slots"]]
+        slots = [place_of(int(each["number"]), np.arange(int(each["slots"]))) for each in sparse]
+        return missing(np.concatenate([NO_INTS, *slots]), np.sort(self._index.places())).view(_PLACE)
+
+    def _read_rows(self, numbers: Ints) -> pa.Table:
+        """Blocks as rows, just as they are in their files."""
+        blocks = (self._store.read(f"{number}") for number in numbers.tolist())
+        return pa.concat_tables([self._as_rows([[] for _ in range(1 + self._n)]), *blocks])
+
+    def _as_rows(self, columns: Sequence[Sequence[Any]]) -> pa.Table:
+        """The values of blocks as bytes, and their tuples of each side."""
+        names = ["values", *(str(side) for side in range(self._n))]
+        return pa.table([pa.array(each, pa.large_binary()) for each in columns], names=names)
+
+    def load(self, saved: Loaded) -> None:
+        """Write the blocks again, and find what is left in them."""
+        log = saved.logs["blocks"]
+        self._blocks, self._next = saved.records["left"].copy(), log.next_id
+        for at, number in enumerate(log.ids.tolist()):
+            block = log.rows.slice(at, 1)
+            self._store.write(f"{number}", block)
+            addresses = self._numbers(block)[:, 0]
+            places = place_of(number, np.arange(addresses.size))
+            left = ~np.isin(places, saved.records["taken"]["place"])
+            self._index.add(addresses[left], places[left])
+
+
+def _none(schema: pa.Schema) -> ColdTuples:
+    return ColdTuples(schema.empty_table(), NO_INTS, NO_INTS, NO_INTS, NO_INTS, NO_INTS)
+
+
+def _cuts(portion: Portion) -> Iterator[tuple[int, int]]:
+    """Where to cut a portion, so that a block has few tuples: at least one value each."""
+    n = portion.addresses.size
+    sizes = sum((np.bincount(each.owner, minlength=n) for each in portion.tuples), np.zeros(n, np.int64))
+    behind = np.cumsum(sizes)
+    start = 0
+    while start < n:
+        before = int(behind[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(behind, before + BLOCK, side="right")))
+        stop = min(stop, start + MOST_SLOTS)
+        yield start, stop
+        start = stop

@@ -1,0 +1,259 @@
+"""Cold values: a join keeps in memory what it touches, and what was not touched for long is on disk.
+
+Nothing that comes out of the join tells. Before objects are processed, everything that they can touch comes back:
+the values that they name, those whose timers may go off, and those whose tuples may leave their windows in a way that
+is seen outside. Whoever ends a range asks for its values when that takes effect. Kernels know nothing of it.
+
+The end of a stream touches all values. Those on disk are told after it, portion by portion.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from punctuated.join.intake.keys import NumberedKeys
+from punctuated.join.intake.pattern_match import match_columns
+from punctuated.join.overflow.cold.bring_back import bring_back
+from punctuated.join.overflow.cold.cold_blocks import ColdBlocks
+from punctuated.join.overflow.cold.cold_index import place_of
+from punctuated.join.overflow.cold.horizon import due_timers, first_ends, last_ends, watermarks_at
+from punctuated.join.overflow.cold.portion import Portion
+from punctuated.join.overflow.cold.relocate import coldest_values, is_watched, take_out
+from punctuated.join.overflow.cold.stretch import Stretch
+from punctuated.join.overflow.scratch import TableStore
+from punctuated.join.state.multiway_arrays import MultiwayState
+from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Part
+from punctuated.kernels import layout as lay
+from punctuated.kernels.cold import end_stream_for_values
+from punctuated.model.memory import Memory
+from punctuated.model.pattern import Pattern
+
+if TYPE_CHECKING:
+    from punctuated.join.driver import JoinDriver
+
+_KEPT = 0.6  # of what may be in memory, after others were put away
+_STRETCH = 3  # a stretch brings, and brings back, at most this part of it
+
+
+class _StreamEnd(NamedTuple):
+    side: int
+    ts: int
+    watermark: int  # of the stream, before it
+
+
+class ColdValues:
+    """Keeps a join within its memory."""
+
+    def __init__(self, driver: "JoinDriver", memory: Memory, store: TableStore) -> None:
+        self._driver, self._memory, self._state, self.store = driver, memory, driver.state, store
+        arrays, width = driver.state.arrays, driver.state.width
+        remembered = width if arrays.endings.size else 0, width if arrays.last_ends.size else 0
+        self.blocks = ColdBlocks(store, [rows.schema for rows in driver.rows], remembered)
+        self.parts: dict[str, Part] = {"cold": self}
+        self._order, self._inputs = NO_INTS, list[lay.Objects]()
+        self._recent, self._numbering = [NO_INTS], 0  # codes that were touched since values were last put away
+        self._ending: _StreamEnd | None = None
+        driver.statements.ranges.recall = self._recall
+
+    # A batch
+
+    def begin(self, order: Ints, inputs: Sequence[lay.Objects]) -> None:
+        """A batch begins; one without objects may still let time go on."""
+        self._order, self._inputs = order, list(inputs)
+        numbering = self._driver.codec.numbering if isinstance(self._driver.codec, NumberedKeys) else 0
+        if numbering != self._numbering:
+            self._recent, self._numbering = [NO_INTS], numbering
+        if not order.size:
+            self._meet(Stretch.of(order, inputs), is_last=True)
+
+    def before(self, at: int, stop: int) -> int:
+        """Bring back what the next objects may touch; how many they are depends on how much that is."""
+        stretch = Stretch.of(self._order[at : min(stop, at + self._portion)], self._inputs)
+        if self.blocks:
+            stretch = stretch.first(stretch.until_stream_ends())
+            stretch = stretch.first(self._fitting(stretch))
+        ready = at + stretch.kind.size
+        self._meet(stretch, is_last=ready == self._order.size)
+        return ready
+
+    def after(self, at: int) -> None:
+        """Tell values on disk of the end of a stream, and put away what is too much.
+
+        After the last object the clock runs to the end of the batch: what that needs has to stay until `finish`.
+        """
+        is_last = at == self._order.size
+        if self._ending is not None:
+            ending, self._ending = self._ending, None
+            self._end_stream(ending)
+            if is_last:
+                self._meet(Stretch.of(self._order[at:], self._inputs), is_last=True)
+        if not is_last:
+            self._make_room()
+
+    def finish(self) -> None:
+        """The same at the end of the batch."""
+        self._make_room()
+
+    # What is needed
+
+    @property
+    def _limit(self) -> int:
+        """How many tuples may be in memory."""
+        if self._memory.tuples is not None:
+            return self._memory.tuples
+        assert self._memory.nbytes is not None
+        widest = max(rows.bytes_per_row for rows in self._driver.rows)
+        return max(1, int(self._memory.nbytes / (widest + self._state.bytes_per_tuple)))
+
+    @property
+    def _portion(self) -> int:
+        return max(1, self._limit // _STRETCH)
+
+    def _fitting(self, stretch: Stretch) -> int:
+        """How many of the objects touch no more than a portion of what is on disk, at least one."""
+        first, which, places = self._located(stretch.code[stretch.touches])
+        volume = np.zeros(stretch.kind.size, np.int64)
+        np.add.at(volume, stretch.touches[first[which]], self.blocks.volume(places))
+        return max(1, int(np.searchsorted(np.cumsum(volume), self._portion, side="right")))
+
+    def _located(self, codes: Ints) -> tuple[Ints, Ints, Ints]:
+        """Where values are on disk: the first place of each code in `codes`, of which of them, and where on disk."""
+        distinct, first = np.unique(codes, return_index=True)
+        which, places = self.blocks.find(self._driver.codec.addresses(distinct))
+        return first, which, places
+
+    def _meet(self, stretch: Stretch, *, is_last: bool) -> None:
+        """Bring back what these objects touch, and what falls due before they are done."""
+        state = self._state
+        codes = stretch.code[stretch.touches]
+        self._recent.append(np.unique(codes))
+        if not self.blocks:
+            return
+        moment = max([*stretch.ts[-1:].tolist(), *(state.sides["batch_newest"].tolist() if is_last else ())])
+        watermarks = watermarks_at(state, moment, stretch.floors(state.n_streams))
+        timed = [due_timers(state, watermarks)]
+        if stretch.kind[:1].tolist() == [lay.END_STREAM]:
+            timed += self._expect_end(int(stretch.side[0]), int(stretch.ts[0]))
+        _, _, places = self._located(np.concatenate([codes, state.arrays.values["code"][np.concatenate(timed)]]))
+        self._bring_back(np.unique(np.concatenate([places, self.blocks.due(first_ends(state, watermarks))])))
+
+    def _expect_end(self, side: int, ts: int) -> list[Ints]:
+        """A stream is about to end: its endings that wait take effect; values on disk are told afterwards."""
+        state = self._state
+        if state.sides["end_ts"][side] != lay.FOREVER:
+            return []
+        before = watermarks_at(state, ts, [lay.NEVER] * state.n_streams)
+        self._ending = _StreamEnd(side, ts, before[side])
+        return [state.arrays.pending[side]["value"][: int(state.sides["n_pending"][side])]]
+
+    def _recall(self, patterns: tuple[Pattern, ...]) -> None:
+        """A range takes effect: its values come back."""
+        codec = self._driver.codec
+        if not self.blocks:
+            return
+        if isinstance(codec, NumberedKeys):
+            found = [self._matching(number, patterns) for number in self.blocks.numbers()]
+        else:
+            found = [self.blocks.between(low, high) for low, high in codec.intervals(patterns)]
+        self._bring_back(np.unique(np.concatenate([NO_INTS, *found])))
+
+    def _matching(self, number: int, patterns: Sequence[Pattern]) -> Ints:
+        """The places of a block's values whose keys match."""
+        slots = [NO_INTS]
+        for stream, tuples in zip(self._driver.spec.streams, self.blocks.rows(number), strict=True):
+            if len(tuples):
+                slots.append(tuples.owner[match_columns(patterns, [tuples.rows[name] for name in stream.key])])
+        places = place_of(number, np.unique(np.concatenate(slots)))
+        return places[np.isin(places, self.blocks.all_places(number))]
+
+    # Back to memory
+
+    def _bring_back(self, places: Ints) -> lay.Indices:
+        if not places.size:
+            return np.empty(0, np.int32)
+        portions = [self._in_window(portion, watched) for portion, watched in self.blocks.take(places)]
+        self._settle_rows()
+        driver = self._driver
+        indices = bring_back(self._state, driver.rows, driver.tactic.node_codes, Portion.joined(portions))
+        driver.collector.rows_moved(self._state)
+        return indices
+
+    def _in_window(self, portion: Portion, watched: bool) -> Portion:
+        """Without tuples that have left their windows unseen."""
+        if watched:
+            return portion
+        limits = last_ends(self._state, self._state.sides["watermark"].tolist())
+        stay = [each.ends >= limit for each, limit in zip(portion.tuples, limits, strict=True)]
+        if all(each.all() for each in stay):
+            return portion
+        self._count_gone("invalidated", np.array([np.count_nonzero(~each) for each in stay]))
+        both = zip(portion.tuples, stay, strict=True)
+        tuples = [each.select(stays, each.owner[stays]) for each, stays in both]
+        kept = Portion(portion.addresses, portion.last_ts, portion.last_ends, tuple(tuples))
+        return kept.select(np.unique(np.concatenate([each.owner for each in tuples])))
+
+    def _count_gone(self, why: str, n_tuples: Ints) -> None:
+        self._state.relocated -= n_tuples
+        self._state.common[why] += n_tuples.sum()
+
+    def _settle_rows(self) -> None:
+        """From now on nothing but the nodes knows of rows: what is in the buffers goes, and matches are marked."""
+        self._driver.collector.drain(self._state)
+        self._driver.collector.finish(self._state)
+
+    # To disk
+
+    def _make_room(self) -> None:
+        state = self._state
+        if self.blocks:
+            ended = last_ends(state, state.sides["watermark"].tolist())
+            self._count_gone("invalidated", self.blocks.drop_ended(ended))
+            self.blocks.tidy()
+        if state.sides["live"].sum() > self._limit:
+            self._put_away()
+
+    def _put_away(self) -> None:
+        """Relocate the values that were touched longest ago."""
+        state, driver = self._state, self._driver
+        state.sweep()
+        self._settle_rows()
+        surplus = int(state.sides["live"].sum()) - int(_KEPT * self._limit)
+        if surplus > 0:
+            values = coldest_values(state, surplus, np.unique(np.concatenate(self._recent)))
+            addresses = driver.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
+            watched = is_watched(state, values)
+            portion = take_out(state, driver.rows, values, addresses)
+            for which, is_so in ((np.flatnonzero(watched), True), (np.flatnonzero(~watched), False)):
+                if which.size:
+                    self.blocks.put(portion.select(which), watched=is_so)
+            self._recent = [NO_INTS]
+        for side, rows in enumerate(driver.rows):
+            rows.gather(state, side)
+        driver.collector.rows_moved(state)
+
+    # The end of a stream
+
+    def _end_stream(self, ending: _StreamEnd) -> None:
+        """Values on disk are told that a stream has ended, portion by portion."""
+        state = self._state
+        waits = None if isinstance(state, MultiwayState) else 1 - ending.side  # of two, only tuples of the other
+        if waits is not None:
+            self._count_gone("purged", self.blocks.drop_all_of(waits))
+        for number in self.blocks.numbers(having=waits):
+            indices = self._bring_back(self.blocks.all_places(number))
+            state.make_room()
+            end_stream_for_values(state.arrays, ending.side, indices, ending.ts, ending.watermark)
+            if state.sides["live"].sum() > self._limit:
+                self._put_away()
+
+    # What outlives a batch
+
+    def save(self) -> Content:
+        """What is on disk."""
+        return self.blocks.save()
+
+    def load(self, saved: Loaded) -> None:
+        """Put it there again."""
+        self.blocks.load(saved)
+        self._state.relocated[:] = self.blocks.n_tuples

@@ -1,0 +1,226 @@
+"""Joins with a part of their state on disk: equal to the oracle, whatever the memory, and near its limit."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from driver_harness import TEXTS, new_driver, run
+from multiway_harness import check as check_many
+from multiway_harness import new_driver as new_driver_of_many
+from multiway_harness import run as run_many
+from punctuated.errors import ScratchError, SnapshotError
+from punctuated.join.driver import JoinDriver
+from punctuated.join.overflow.cold import cold_blocks
+from punctuated.join.overflow.cold.cold_values import ColdValues
+from punctuated.join.overflow.scratch import Scratch
+from punctuated.join.state.journal import Journal, restore
+from punctuated.model.batch import StreamBatch
+from punctuated.model.memory import Memory
+from punctuated.model.pattern import Constant, OneOf, Pattern, Range
+from punctuated.model.predicate import left, right
+from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.tuples import Row
+from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.testing.checks import DOMAIN, Observed, check_equals_oracle, expected
+from punctuated.testing.multiway_strategies import multiway_cases
+from punctuated.testing.strategies import COLUMNS, Batch, Case, Object, cases, key_patterns
+from punctuated.testing.tables import as_batch, stream_schema
+
+MEMORIES = st.sampled_from([0.01, 0.1, 0.5, 1.0])  # of the largest state
+BUT = ("stored", "purged", "invalidated")  # a tuple on disk that is out of its window may be counted for longer
+FEWER = settings(max_examples=settings().max_examples // 4)  # they are many, and each runs the oracle twice
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cold_blocks, "BLOCK", 3)
+    monkeypatch.setattr(cold_blocks, "_MERGED", 2)
+
+
+def limited(spec: JoinSpec, share: float, largest: int) -> JoinSpec:
+    return replace(spec, memory=Memory(tuples=max(1, int(share * largest))))
+
+
+def of_two(case: Case, share: float, domain: Sequence[Any] = DOMAIN) -> JoinSpec:
+    assume(not any(isinstance(each.window, CountWindow) and not each.window.per_key for each in case.spec.streams))
+    return limited(case.spec, share, max(sum(each.stored) for each in expected(case.spec, case.batches, domain=domain)))
+
+
+def stays_near_its_limit(driver: JoinDriver) -> JoinDriver:
+    """Beyond it are only values that cannot go: those of clusters and of the purge queue."""
+    memory = driver.spec.memory
+    assert memory is not None and memory.tuples is not None
+    arrays = driver.state.arrays
+    values = arrays.values[: driver.state.n_values]
+    if not any(stream.clustered or isinstance(stream.window, CountWindow) for stream in driver.spec.streams):
+        queued = int(driver.state.common["n_queued"][0])
+        assert queued or driver.state.sides["live"].sum() <= memory.tuples, values
+    return driver
+
+
+def check(case: Case, spec: JoinSpec, driver: JoinDriver | None = None) -> None:
+    def spilling(spec_: JoinSpec, batches: Sequence[Batch]) -> list[Observed]:
+        return run(spec, batches, driver or new_driver(spec), between=stays_near_its_limit)
+
+    check_equals_oracle(spilling, case.spec, case.batches, but=BUT)
+
+
+@FEWER
+@given(cases(), MEMORIES)
+def test_equals_the_oracle_batch_by_batch(case: Case, share: float) -> None:
+    check(case, of_two(case, share))
+
+
+@FEWER
+@given(cases(announced=key_patterns()), MEMORIES)
+def test_equals_the_oracle_where_ranges_are_announced(case: Case, share: float) -> None:
+    check(case, of_two(case, share))
+
+
+@FEWER
+@given(cases(small_memory=True), MEMORIES)
+def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case, share: float) -> None:
+    check(case, of_two(case, share))
+
+
+@pytest.mark.parametrize("how", list(JoinType))
+@FEWER
+@given(data=st.data())
+def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObject) -> None:
+    case = data.draw(cases(types=[how], max_objects=14))
+    check(case, of_two(case, data.draw(MEMORIES)))
+
+
+@FEWER
+@given(cases(), MEMORIES)
+def test_an_extra_predicate_decides_what_matches(case: Case, share: float) -> None:
+    def holds(one: Row, two: Row) -> bool:
+        v, w = one.values[COLUMNS[LEFT].index("v")], two.values[COLUMNS[RIGHT].index("w")]
+        return v is not None and w is not None and bool(v <= w)
+
+    spec = of_two(case, share)
+    seen = run(spec, case.batches, new_driver(spec, left("v") <= right("w")))
+    for mine, theirs in zip(seen, expected(case.spec, case.batches, holds), strict=True):
+        assert (mine.results, mine.unmatched) == (theirs.results, theirs.unmatched)
+
+
+@FEWER
+@given(cases(announced=key_patterns()), MEMORIES, st.integers(1, 4))
+def test_survives_in_the_journal(case: Case, share: float, every: int) -> None:
+    spec = of_two(case, share)
+    journal, entries = Journal(), list[bytes]()
+
+    def written_and_sometimes_restored(driver: JoinDriver) -> JoinDriver:
+        nonlocal journal
+        entries.append(journal.write(driver))
+        if len(entries) % every:
+            return driver
+        fresh = new_driver(spec)
+        journal = restore(fresh, entries)
+        assert fresh.state.n_stored.tolist() == driver.state.n_stored.tolist()
+        return fresh
+
+    check_equals_oracle(
+        lambda _, batches: run(spec, batches, between=written_and_sometimes_restored), case.spec, case.batches, but=BUT
+    )
+
+
+TIGHT = JoinSpec(
+    tuple(StreamSpec(name, COLUMNS[LEFT], ("k",), "ts", TimeWindow(100)) for name in "AB"), memory=Memory(tuples=1)
+)
+
+
+def some_rows(ts: int) -> StreamBatch:
+    return as_batch(TIGHT.left, [Row((key, ts, 0, False)) for key in range(9)])
+
+
+def test_a_join_may_begin_to_use_the_disk_but_not_cease_to() -> None:
+    unlimited = replace(TIGHT, memory=None)
+    old, new = new_driver(unlimited), new_driver(TIGHT)
+    old.process(some_rows(0), as_batch(TIGHT.right, []))
+    restore(new, [Journal().write(old)])
+    assert sum(map(len, new.process(as_batch(TIGHT.left, []), some_rows(5)).results)) == 9
+    with pytest.raises(SnapshotError, match="state beyond memory"):
+        restore(new_driver(unlimited), [Journal().write(new)])
+
+
+@pytest.mark.parametrize("change", ["altered", "missing"])
+def test_a_file_that_is_not_what_was_written_stops_the_join(change: str) -> None:
+    driver = new_driver(TIGHT)
+    driver.process(some_rows(0), as_batch(TIGHT.right, []))
+    assert isinstance(driver.overflow, ColdValues)
+    assert isinstance(driver.overflow.store, Scratch)
+    for path in driver.overflow.store.folder.iterdir():
+        path.unlink() if change == "missing" else path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with pytest.raises(ScratchError):
+        driver.process(as_batch(TIGHT.left, []), some_rows(5))
+
+
+def test_a_save_writes_what_changed() -> None:
+    driver, journal = new_driver(TIGHT), Journal()
+    driver.process(some_rows(0), as_batch(TIGHT.right, []))
+    first, again = journal.write(driver), journal.write(driver)
+    assert len(again) < len(first) / 2
+
+
+def as_text(case: Case) -> Case:
+    """The same with letters for keys."""
+
+    def with_letter(each: Object) -> Object:
+        if isinstance(each, Row):
+            return Row((each.values[0] if each.values[0] is None else TEXTS[2 * each.values[0] + 2], *each.values[1:]))
+        return replace(each, patterns=(_in_letters(each.patterns[0]), *each.patterns[1:]))
+
+    return replace(
+        case, batches=[tuple([with_letter(each) for each in side] for side in batch) for batch in case.batches]
+    )
+
+
+def _in_letters(pattern: Pattern) -> Pattern:
+    def letter(key: Any) -> Any:
+        return None if key is None else TEXTS[2 * key + 2]
+
+    if isinstance(pattern, Constant):
+        return Constant(letter(pattern.value))
+    if isinstance(pattern, OneOf):
+        return OneOf(tuple(map(letter, pattern.values)))
+    return (
+        replace(pattern, low=letter(pattern.low), high=letter(pattern.high)) if isinstance(pattern, Range) else pattern
+    )
+
+
+@FEWER
+@given(cases(), MEMORIES, st.sampled_from([2, 64]))
+def test_keys_of_text_equal_the_oracle(case: Case, share: float, hash_bits: int) -> None:
+    """Also where different keys have one address on disk. Lazy purges go by the order in which keys are numbered."""
+    case = as_text(case)
+    spec = of_two(case, share, TEXTS)
+    schemas = [stream_schema(stream).set(0, pa.field("k", pa.string())) for stream in spec.streams]
+    driver = new_driver(spec, hash_bits=hash_bits, schemas=schemas)
+    driver.codec.encode([pa.chunked_array([pa.array(TEXTS)])])
+    check_equals_oracle(lambda _, batches: run(spec, batches, driver), case.spec, case.batches, but=BUT, domain=TEXTS)
+
+
+@FEWER
+@given(cases(), MEMORIES)
+def test_more_rows_than_32_bits_can_number(case: Case, share: float) -> None:
+    """Numbers of rows are those of the rows in memory; only the order of arrival goes on for ever."""
+    spec = of_two(case, share)
+    driver = new_driver(spec)
+    for rows in driver.rows:
+        rows.next_id = 2**31 - 3
+    check(case, spec, driver)
+
+
+@FEWER
+@given(multiway_cases(), MEMORIES)
+def test_many_streams_equal_the_oracle(case: Case, share: float) -> None:
+    assume(case.spec.left.key)
+    spec = replace(case.spec, memory=Memory(tuples=max(1, int(20 * share))))
+    check_many(case, run_many(spec, case.batches, new_driver_of_many(spec), stays_near_its_limit), BUT)
