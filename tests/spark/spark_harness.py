@@ -44,7 +44,7 @@ PATTERN = "pattern"
 
 
 Output = list[dict[str, Any]]
-Saved = list[tuple[int, tuple[Any, ...] | None, dict[Any, Any]]]  # bucket id, head, entries
+Saved = list[tuple[int, tuple[Any, ...] | None, dict[str, dict[Any, Any]]]]  # bucket id, head, maps
 
 
 def is_spreadable(case: Case) -> bool:
@@ -172,22 +172,30 @@ class Steps:
     def ids(self) -> tuple[int, ...]:
         return bucket_ids()[: self.query.join.n_buckets]
 
+    @property
+    def _maps(self) -> list[str]:
+        return ["entries", "tables"] if self.query.join.spec.may_overflow else ["entries"]
+
     def save(self) -> Saved:
         """Everything in the state store."""
         tester = self._tester
-        return [(each, tester.peekValueState("head", each), tester.peekMapState("entries", each)) for each in self.ids]
+        return [
+            (each, tester.peekValueState("head", each), {name: tester.peekMapState(name, each) for name in self._maps})
+            for each in self.ids
+        ]
 
     def load(self, saved: Saved) -> None:
         """Bring the state store back to where it was."""
-        for bucket, head, entries in saved:
+        for bucket, head, maps in saved:
             self._tester.deleteState("head", bucket)
             if head is not None:
                 self._tester.updateValueState("head", bucket, head)
-            self._tester.updateMapState("entries", bucket, entries)
+            for name, content in maps.items():
+                self._tester.updateMapState(name, bucket, content)
 
     def _log(self, number: int) -> StateLog:
         self._tester.handle.setGroupingKey(bucket_ids()[number])
-        return StateLog(self._tester.handle)
+        return StateLog(self._tester.handle, may_overflow=self.query.join.spec.may_overflow)
 
     def restored(self, number: int) -> Bucket:
         """A bucket as the state store has it."""

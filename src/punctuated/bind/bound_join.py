@@ -18,6 +18,7 @@ from punctuated.join.output.group_by import GroupBy
 from punctuated.join.output.grouping import Grouping, check_grouping, describe_grouping
 from punctuated.join.output.multiway_collector import MultiwayColumns
 from punctuated.join.output.views import View, Views, late_groups
+from punctuated.join.overflow.scratch import TableStore
 from punctuated.join.setup import DriverSetup
 from punctuated.join.tactics.range_predicate import RangePredicate, split_predicate
 from punctuated.model.aggregate import Aggregate
@@ -108,11 +109,13 @@ class BoundJoin:
         sample_us: int | None = None,
         bucket_bytes: int | None = None,
         hash_bits: int = 64,
+        tables: TableStore | None = None,
     ) -> JoinDriver:
         """The operator of one bucket, empty.
 
         `timed` asks for the times of results even if the view does not; `bucket_bytes` is the most that it may hold,
-        unless the join itself says so; `hash_bits`: fewer than 64 force collisions.
+        unless the join itself says so; `hash_bits`: fewer than 64 force collisions; `tables` keeps what goes beyond
+        memory, by default for as long as the process lives.
         """
         limit = self.spec.bucket_bytes if self.spec.bucket_bytes is not None else bucket_bytes
         is_ordered = self.grouping is not None and self.grouping.is_ordered
@@ -128,6 +131,7 @@ class BoundJoin:
             sample_us=sample_us,
             hash_bits=hash_bits,
             place=BucketPlace(bucket, self.n_buckets),
+            tables=tables,
             definition=self.definition,
         )
         return JoinDriver(setup)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from punctuated.join.overflow.scratch import TableStore
 from punctuated.join.shedding.control import Allocate
 from punctuated.join.tactics.window_statistics import Chooser
 from punctuated.model.bucket import BucketPlace
@@ -29,6 +30,7 @@ class DriverSetup:
     sample_us: int | None = None  # metrics are taken at this step of event time
     hash_bits: int = 64  # fewer force collisions
     place: BucketPlace = ONLY_BUCKET
+    tables: TableStore | None = None  # for what goes beyond memory; none: scratch files of this process
     definition: Mapping[str, str] = field(default_factory=dict)  # what a saved state depends on beside `spec`
 
     @property

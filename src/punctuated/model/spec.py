@@ -162,6 +162,11 @@ class JoinSpec:
         return () if self.left.key else tuple(side for side in self.sides if side != spread)
 
     @property
+    def may_overflow(self) -> bool:
+        """Whether a part of the state may be elsewhere than in memory."""
+        return self.memory is not None or self.policy is not None
+
+    @property
     def is_staged(self) -> bool:
         """Whether results with tuples that are on disk come later, in stages of their own."""
         return self.policy is not None

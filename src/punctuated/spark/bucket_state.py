@@ -6,7 +6,6 @@ tokens tells which chunks of the host's files belong to the stored state.
 
 from dataclasses import dataclass, field
 
-import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from punctuated.errors import SnapshotError
@@ -16,10 +15,11 @@ from punctuated.join.output.group_by import GroupBy
 from punctuated.join.output.views import View
 from punctuated.join.state.journal import Journal, restore
 from punctuated.spark.chunk_files import chunk_files
+from punctuated.spark.compression import compress, decompress
 from punctuated.spark.query import Query
+from punctuated.spark.stored_tables import StoredTables
 
 _SLACK = 1 << 17  # bytes of entries that are not worth a compaction
-_CODEC = pa.Codec("zstd", compression_level=1)  # several times faster than the way to the store and back
 
 
 @dataclass
@@ -31,13 +31,14 @@ class Bucket:
     groups: GroupBy | None
     speaks_for_all: bool  # of what is the same in all buckets
     purpose: tuple[View, dict[str, str]]  # of the query that it was made for: another one cannot go on with it
+    tables: StoredTables | None = None  # what goes beyond its memory
     tokens: list[str] = field(default_factory=list)  # of the entries that make it up
 
 
-def new_bucket(query: Query, number: int) -> Bucket:
+def new_bucket(query: Query, number: int, tables: StoredTables | None = None) -> Bucket:
     """A bucket that holds nothing yet."""
     groups = query.join.groups() if query.join.grouping is not None else None
-    return Bucket(query.new_driver(number), Journal(), groups, number == 0, query.purpose)
+    return Bucket(query.new_driver(number, tables), Journal(), groups, number == 0, query.purpose, tables)
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,10 @@ class Head:
 class StateLog:
     """Appends entries; starts anew with a full one when the others outweigh it."""
 
-    def __init__(self, handle: StatefulProcessorHandle) -> None:
+    def __init__(self, handle: StatefulProcessorHandle, *, may_overflow: bool = False) -> None:
+        """`may_overflow`: buckets may put a part of their state elsewhere than in memory."""
         self._entries = handle.getMapState("entries", "number BIGINT", "data BINARY")
+        self._tables = handle.getMapState("tables", "name STRING", "data BINARY") if may_overflow else None
         self._head = handle.getValueState(
             "head", "first BIGINT, stop BIGINT, full_bytes BIGINT, more_bytes BIGINT, n_buckets BIGINT, token STRING"
         )
@@ -68,7 +71,7 @@ class StateLog:
 
     def restore(self, query: Query, number: int, found: Head | None) -> Bucket:
         """The bucket as it was committed, or an empty one."""
-        bucket, n_buckets = new_bucket(query, number), query.join.n_buckets
+        bucket, n_buckets = new_bucket(query, number, self._new_tables()), query.join.n_buckets
         if found is None:
             return bucket
         if found.n_buckets != n_buckets:
@@ -82,13 +85,21 @@ class StateLog:
             bucket.groups.load(entries[-1]["groups"])
         return bucket
 
+    def _new_tables(self) -> StoredTables | None:
+        return None if self._tables is None else StoredTables(self._tables)
+
+    def reopen(self, bucket: Bucket) -> None:
+        """A bucket that was in memory since another step has its tables where this one has them."""
+        if bucket.tables is not None:
+            bucket.tables.open(self._tables)
+
     def _entries_of(self, head: Head) -> tuple[list[str], list[Bundle]]:
         """Tokens and contents of the entries, oldest first; they are followed back from the last one."""
         tokens: list[str] = []
         entries: list[Bundle] = []
         token = head.token
         for number in reversed(range(head.first, head.stop)):
-            parts = unpack_bundle(_decompress(chunk_files().read(token) or self._stored_entry(number)))
+            parts = unpack_bundle(decompress(chunk_files().read(token) or self._stored_entry(number)))
             tokens.insert(0, token)
             entries.insert(0, parts)
             token = bytes(parts["previous"]).decode()
@@ -109,7 +120,7 @@ class StateLog:
         parts = {"join": bucket.journal.write(bucket.driver), "previous": head.token.encode()}
         if bucket.groups is not None:
             parts["groups"] = bucket.groups.save()
-        data = _compress(pack_bundle(parts))
+        data = compress(pack_bundle(parts))
         self._entries.updateValue((head.stop,), (data,))
         chunk_files().write(token, data)
         if starts_anew:
@@ -122,13 +133,3 @@ class StateLog:
         more = 0 if starts_anew else head.more_bytes + len(data)
         self._head.update((first, head.stop + 1, full, more, n_buckets, token))
         return len(data)
-
-
-def _compress(data: bytes) -> bytes:
-    packed: bytes = _CODEC.compress(data, asbytes=True)
-    return len(data).to_bytes(8, "little") + packed
-
-
-def _decompress(data: bytes) -> bytes:
-    unpacked: bytes = _CODEC.decompress(memoryview(data)[8:], int.from_bytes(data[:8], "little"), asbytes=True)
-    return unpacked

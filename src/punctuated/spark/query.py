@@ -8,6 +8,7 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.join.driver import JoinDriver
 from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
+from punctuated.join.overflow.scratch import TableStore
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,10 @@ class Query:
         """What a bucket in memory is made for, beside the join itself."""
         return self.join.view, self.join.definition
 
-    def new_driver(self, bucket: int) -> JoinDriver:
-        """The operator of one bucket, empty.
+    def new_driver(self, bucket: int, tables: TableStore | None = None) -> JoinDriver:
+        """The operator of one bucket, empty; `tables` keeps what goes beyond its memory.
 
         Where Spark limits a worker's memory, a bucket has half of it unless the join says otherwise.
         """
         megabytes = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))
-        return self.join.driver(bucket, bucket_bytes=megabytes << 19 if megabytes > 0 else None)
+        return self.join.driver(bucket, bucket_bytes=megabytes << 19 if megabytes > 0 else None, tables=tables)

@@ -34,7 +34,7 @@ class JoinStep(StatefulProcessor):
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
         compile_once(kernels_of(self._query.join.spec))
-        self._log = StateLog(handle)
+        self._log = StateLog(handle, may_overflow=self._query.join.spec.may_overflow)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
         self,
@@ -74,6 +74,7 @@ class JoinStep(StatefulProcessor):
         """The bucket from the cache if it was made for this query, else from the log, which refuses another one."""
         cached = CACHE.take((self._query.identity, number), head.token) if head is not None else None
         if cached is not None and cached.purpose == self._query.purpose:
+            self._log.reopen(cached)
             return cached, True
         return self._log.restore(self._query, number, head), False
 

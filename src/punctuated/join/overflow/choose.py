@@ -16,9 +16,11 @@ def choose_overflow(driver: "JoinDriver") -> Overflow:
 
     Without a limit everything is in memory.
     """
-    spec = driver.spec
-    if spec.is_staged:
-        return StagedJoin(driver.setup, driver.codec, driver.state, driver.rows, driver.statements, driver.collector)
-    if spec.memory is None:
+    spec, setup = driver.spec, driver.setup
+    if not spec.may_overflow:
         return InMemory()
-    return ColdValues(driver, spec.memory.share(driver.setup.place.n), Scratch())
+    tables = setup.tables or Scratch()
+    if spec.is_staged:
+        return StagedJoin(setup, driver.codec, driver.state, driver.rows, driver.statements, driver.collector, tables)
+    assert spec.memory is not None
+    return ColdValues(driver, spec.memory.share(setup.place.n), tables)

@@ -32,7 +32,12 @@ _numbers = count()
 
 
 class TableStore(Protocol):
-    """Keeps tables by name; one that was written is never changed."""
+    """Keeps tables by name; one that was written is never changed.
+
+    One that is durable has them as of the last batch that was saved, whoever goes on from there.
+    """
+
+    is_durable: bool
 
     def write(self, name: str, table: pa.Table) -> None:
         """Keep a table under a new name."""
@@ -46,6 +51,8 @@ class TableStore(Protocol):
 
 class Scratch:
     """The tables of one join in this process; they go with it."""
+
+    is_durable = False
 
     def __init__(self) -> None:
         with _told(scratch_root()):

@@ -195,7 +195,10 @@ class ColdBlocks:
     # What outlives a batch
 
     def save(self) -> Content:
-        """Blocks as they were written, once; what is left of them; and what was taken."""
+        """Blocks as they were written, once; what is left of them; and what was taken.
+
+        Of blocks in a durable store only what the index is made of.
+        """
         log = Log(
             self._blocks["number"].copy(), self._next, lambda places: self._read_rows(self._blocks["number"][places])
         )
@@ -209,8 +212,10 @@ class ColdBlocks:
 
     def _read_rows(self, numbers: Ints) -> pa.Table:
         """Blocks as rows, just as they are in their files."""
-        blocks = (self._store.read(f"{number}") for number in numbers.tolist())
-        return pa.concat_tables([self._as_rows([[] for _ in range(1 + self._n)]), *blocks])
+        empty = self._as_rows([[] for _ in range(1 + self._n)])
+        columns = ["values"] if self._store.is_durable else empty.column_names
+        blocks = (self._store.read(f"{number}", columns) for number in numbers.tolist())
+        return pa.concat_tables([empty.select(columns), *blocks])
 
     def _as_rows(self, columns: Sequence[Sequence[Any]]) -> pa.Table:
         """The values of blocks as bytes, and their tuples of each side."""
@@ -218,12 +223,13 @@ class ColdBlocks:
         return pa.table([pa.array(each, pa.large_binary()) for each in columns], names=names)
 
     def load(self, saved: Loaded) -> None:
-        """Write the blocks again, and find what is left in them."""
+        """Find what is left in the blocks, and write those that did not stay."""
         log = saved.logs["blocks"]
         self._blocks, self._next = saved.records["left"].copy(), log.next_id
         for at, number in enumerate(log.ids.tolist()):
             block = log.rows.slice(at, 1)
-            self._store.write(f"{number}", block)
+            if not self._store.is_durable:
+                self._store.write(f"{number}", block)
             addresses = self._numbers(block)[:, 0]
             places = place_of(number, np.arange(addresses.size))
             left = ~np.isin(places, saved.records["taken"]["place"])

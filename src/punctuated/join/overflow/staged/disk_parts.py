@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
-from punctuated.join.overflow.scratch import Scratch
+from punctuated.join.overflow.scratch import TableStore
 from punctuated.join.overflow.staged.partitions import Partitions
 from punctuated.join.state.saved import Content, Ints, Loaded, Log
 from punctuated.kernels.layout import Records
@@ -71,9 +71,9 @@ Change = Callable[[Chunk, Block], Block | None]
 class DiskParts:
     """All chunks, what the disk joins have seen of them, and how they are saved."""
 
-    def __init__(self, partitions: Partitions, portion: Callable[[], int]) -> None:
+    def __init__(self, partitions: Partitions, portion: Callable[[], int], tables: TableStore) -> None:
         """`portion` says how many tuples of the disk may be in memory at a time."""
-        self._portion, self._scratch = portion, Scratch()
+        self._portion, self._tables = portion, tables
         self._chunks = [[dict[int, Chunk]() for _ in range(partitions.n)] for _ in range(2)]  # by their numbers
         self._next_number = 1
         self.tuples = np.zeros((2, partitions.n), np.int64)
@@ -94,7 +94,7 @@ class DiskParts:
         """Tuples with their stamps become a chunk."""
         last = int(rows[DEPARTED].to_numpy().max())
         chunk = Chunk(self._next_number, side, partition, len(rows), last, indexed_to)
-        self._scratch.write(chunk.name, rows)
+        self._tables.write(chunk.name, rows)
         self._next_number += 1
         self._enter(chunk)
 
@@ -106,11 +106,11 @@ class DiskParts:
         """Forget a chunk and its tuples."""
         del self._chunks[chunk.side][chunk.partition][chunk.number]
         self.tuples[chunk.side, chunk.partition] -= chunk.n
-        self._scratch.remove(chunk.name)
+        self._tables.remove(chunk.name)
 
     def read(self, chunk: Chunk) -> Block:
         """The tuples of a chunk."""
-        return Block(self._scratch.read(chunk.name))
+        return Block(self._tables.read(chunk.name))
 
     def blocks(self, side: int, partition: int) -> Iterator[Block]:
         """A disk part in portions."""
@@ -178,10 +178,17 @@ class DiskParts:
         chunks = sorted((chunk for side in range(2) for chunk in self.chunks(side)), key=lambda chunk: chunk.number)
         records = np.array([tuple(getattr(each, name) for name in _CHUNK.names or ()) for each in chunks], _CHUNK)
         return Content(
-            {"complete_to": self.complete_to.tobytes(), "probes": self._all_probes().tobytes()},
+            {
+                "next": np.int64(self._next_number).tobytes(),
+                "complete_to": self.complete_to.tobytes(),
+                "probes": self._all_probes().tobytes(),
+            },
             {"chunks": records},
-            {"data": Log(records["number"], self._next_number, lambda n: self._data(chunks[len(chunks) - n :]))},
+            {} if self._tables.is_durable else {"data": self._log(chunks, records["number"])},
         )
+
+    def _log(self, chunks: list[Chunk], numbers: Ints) -> Log:
+        return Log(numbers, self._next_number, lambda places: self._data([chunks[place] for place in places.tolist()]))
 
     def _all_probes(self) -> Records:
         placed = [
@@ -196,13 +203,14 @@ class DiskParts:
         return pa.table([pa.array(data, pa.large_binary())], schema=_SAVED)
 
     def load(self, saved: Loaded) -> None:
-        """Write the chunks into the scratch folder again."""
-        log = saved.logs["data"]
-        for record, data in zip(saved.records["chunks"], log.rows["data"], strict=True):
-            chunk = Chunk(*(int(record[name]) for name in _CHUNK.names or ()))
-            self._scratch.write(chunk.name, from_ipc(data.as_buffer()))
+        """Enter the chunks again, and write those that did not stay."""
+        chunks = [Chunk(*(int(record[name]) for name in _CHUNK.names or ())) for record in saved.records["chunks"]]
+        for chunk in chunks:
             self._enter(chunk)
-        self._next_number = max(log.next_id, 1)
+        if not self._tables.is_durable:
+            for chunk, data in zip(chunks, saved.logs["data"].rows["data"], strict=True):
+                self._tables.write(chunk.name, from_ipc(data.as_buffer()))
+        self._next_number = int(np.frombuffer(saved.plain["next"], np.int64)[0])
         self.complete_to = np.frombuffer(saved.plain["complete_to"], np.int64).copy()
         for side, partition, *probe in np.frombuffer(saved.plain["probes"], _PLACED_PROBE).tolist():
             known = self.probes[side][partition]

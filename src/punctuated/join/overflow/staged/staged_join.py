@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.output.collector import Collector
+from punctuated.join.overflow.scratch import TableStore
 from punctuated.join.overflow.staged.disk_join import DiskJoin
 from punctuated.join.overflow.staged.disk_parts import DiskParts
 from punctuated.join.overflow.staged.memory_limit import MemoryLimit
@@ -45,13 +46,14 @@ class StagedJoin:
         rows: tuple[RowStore, ...],
         statements: Statements,
         collector: Collector,
+        tables: TableStore,
     ) -> None:
         spec, policy = setup.spec, setup.spec.policy
         assert policy is not None
         memory = None if spec.memory is None else spec.memory.share(setup.place.n)
         self._limit = MemoryLimit(memory, state)
         partitions = Partitions.for_memory(self._limit.tuples(()))
-        disk = DiskParts(partitions, self._limit.portion)
+        disk = DiskParts(partitions, self._limit.portion, tables)
         index, clock = PunctuationIndex(codec), StampClock(state)
         self._parted = PartedState(
             state, rows, collector, partitions, disk, index, clock, by_punctuation=spec.algorithm.by_punctuation
