@@ -65,23 +65,34 @@ def joined(sources: dict[str, Any], **options: Any) -> Any:
     return pt.join(ours, other, **options)
 
 
-@pytest.mark.parametrize("algorithm", ["pwjoin", "xjoin"])
+def run(spark: SparkSession, folder: Path, parts: dict[str, list[pa.Table]], first: int, **options: Any) -> None:
+    for name, tables in parts.items():
+        write_files(folder / name, tables, first)
+    streams = {name: read_files(spark, folder / name) for name in parts}
+    finish = options.pop("finish", False)
+    join = joined(streams, memory=200, buckets=2, **options)
+    places = {"results": folder / "results", "checkpoint": str(folder / "checkpoint")}
+    join.write_to(**places, trigger="availableNow", finish=finish).awaitTermination()
+
+
+def check(spark: SparkSession, folder: Path, given: dict[str, pa.Table]) -> None:
+    found, wanted = spark.read.parquet(str(folder / "results")).toArrow(), joined(given).results
+    pairs = [sorted(zip(*(each[name].to_pylist() for name in "vw"), strict=True)) for each in (found, wanted)]
+    assert pairs[0] == pairs[1]
+
+
 @pytest.mark.filterwarnings("ignore::punctuated.UnboundedStateWarning")
-def test_a_query_goes_on_where_it_was(spark: SparkSession, tmp_path: Path, algorithm: str) -> None:
+def test_a_query_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> None:
     given = tables()
     for first in (0, 2):
-        for name, table in given.items():
-            write_files(tmp_path / name, [table.slice(at * 500, 500) for at in (first, first + 1)], first)
-        streams = {name: read_files(spark, tmp_path / name) for name in given}
-        query = joined(streams, algorithm=algorithm, memory=200, buckets=2).write_to(
-            results=tmp_path / "results",
-            checkpoint=str(tmp_path / "checkpoint"),
-            trigger="availableNow",
-            finish=first == 2,
-        )
-        query.awaitTermination()
-    found = spark.read.parquet(str(tmp_path / "results")).toArrow()
-    wanted = joined(given).results
-    assert sorted(zip(*(found[name].to_pylist() for name in "vw"), strict=True)) == sorted(
-        zip(*(wanted[name].to_pylist() for name in "vw"), strict=True)
-    )
+        parts = {name: [each.slice(at * 500, 500) for at in (first, first + 1)] for name, each in given.items()}
+        run(spark, tmp_path, parts, first)
+    check(spark, tmp_path, given)
+
+
+@pytest.mark.filterwarnings("ignore::punctuated.UnboundedStateWarning")
+def test_the_end_of_a_query_joins_what_is_left(spark: SparkSession, tmp_path: Path) -> None:
+    given = tables()
+    parts = {name: [each.slice(at, 500) for at in range(0, 2_000, 500)] for name, each in given.items()}
+    run(spark, tmp_path, parts, 0, algorithm="xjoin", finish=True)
+    check(spark, tmp_path, given)
