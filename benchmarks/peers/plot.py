@@ -30,6 +30,7 @@ FAMILIES = {  # by the beginning of a system's name
 NAMES = {
     "punctuated": "punctuated",
     "punctuated-groups": "punctuated, groups",
+    "punctuated-disk": "punctuated, on disk",
     "punctuated-floor": "(empty step)",
     "spark-default": "Spark, default store",
     "spark-rocksdb": "Spark, RocksDB",

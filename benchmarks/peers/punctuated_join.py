@@ -57,7 +57,7 @@ def frame(spark: SparkSession, folder: Path, flagged: bool) -> DataFrame:
     return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
-def joined(spark: SparkSession, manifest: Manifest) -> SparkJoin:
+def joined(spark: SparkSession, manifest: Manifest, memory: int | None = None) -> SparkJoin:
     """The workload's join, with the punctuations that its streams carry.
 
     Where all windows are equal, three streams are joined as by `within=` of that length.
@@ -66,7 +66,8 @@ def joined(spark: SparkSession, manifest: Manifest) -> SparkJoin:
     for name, window, source in zip(manifest.names, manifest.windows_us, SAID[manifest.workload], strict=True):
         read = frame(spark, manifest.path / name, source is not None and source != pt.unique())
         streams.append(pt.stream(read, name=name, key="key", time="ts", window=window, punctuations=source))
-    result: SparkJoin = pt.join(*streams, select=[*columns(manifest, "ts"), *columns(manifest, "val")])
+    wanted = [*columns(manifest, "ts"), *columns(manifest, "val")]
+    result: SparkJoin = pt.join(*streams, select=wanted, memory=memory)
     return result
 
 
@@ -106,13 +107,13 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     spark = pt.configure(session("rocksdb", options.partitions, dict(pair.split("=", 1) for pair in options.conf)))
     try:
         values = columns(manifest, "val")
-        _, checked = run_query(observed(joined(spark, manifest).results, values))
+        _, checked = run_query(observed(joined(spark, manifest, options.memory).results, values))
         found = [progress["observedMetrics"]["results"] for progress in checked]
         timed = {
             "join": lambda join: join.results,
             "groups": lambda join: join.group_by("key").agg(n=pt.count(), highest=pt.max(values[-1])),
             "floor": floor,
-        }[options.what](joined(spark, manifest))
+        }[options.what](joined(spark, manifest, options.memory))
         seconds, progresses = run_query(timed)
     finally:
         spark.stop()
@@ -138,6 +139,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--what", choices=["join", "groups", "floor"], default="join")
+    parser.add_argument("--memory", type=int, help="tuples that are kept in memory; the rest is in the state store")
     parser.add_argument("--partitions", type=int, default=2, help="shuffle partitions")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="further Spark settings")
     run_program(measure, parser)

@@ -43,6 +43,7 @@ OURS = "benchmarks.peers.punctuated_join"
 SYSTEMS = {
     "punctuated": System(OURS),
     "punctuated-groups": System(OURS, arguments=("--what", "groups")),
+    "punctuated-disk": System(OURS, arguments=("--memory", "200000")),
     "punctuated-floor": System(OURS, arguments=("--what", "floor")),
     "spark-default": System("benchmarks.peers.spark_native", arguments=("--store", "default")),
     "spark-rocksdb": System("benchmarks.peers.spark_native", arguments=("--store", "rocksdb")),

@@ -74,7 +74,8 @@ def _bind_two(
         check_staged(spec)
     else:
         check_memory(spec)
-    _warn_if_unbounded(spec)
+    if spec.memory is None:
+        _warn_if_unbounded(spec)
     chooser = structure_chooser(spec, ranged) if spec.adaptive else None
     return BoundJoin(spec, inputs, where, chooser=chooser)
 

@@ -92,14 +92,12 @@ class Portion:
         return sum(map(len, self.tuples))
 
     def select(self, which: Ints) -> "Portion":
-        """Some values, by ascending places or in any order; tuples stay in the order of their values."""
-        place = np.full(self.addresses.size, -1, np.int64)
-        place[which] = np.arange(which.size)
+        """Some values, in this order; tuples stay in the order of their values."""
         return Portion(
             self.addresses[which],
             self.last_ts[which],
             self.last_ends[which],
-            tuple(_of_values(each, place) for each in self.tuples),
+            tuple(_of_values(each, which) for each in self.tuples),
         )
 
     def slice(self, start: int, stop: int) -> "Portion":
@@ -129,10 +127,11 @@ class Portion:
         )
 
 
-def _of_values(tuples: ColdTuples, place: Ints) -> ColdTuples:
-    """The tuples of values that have a place, in the order of the places."""
-    owner = place[tuples.owner]
-    kept = np.flatnonzero(owner >= 0)
-    owner = owner[kept]
-    order = np.argsort(owner, kind="stable")
-    return tuples.select(kept[order], owner[order])
+def _of_values(tuples: ColdTuples, which: Ints) -> ColdTuples:
+    """The tuples of these values, value by value; the cost is that of what is asked for."""
+    wanted = which.astype(tuples.owner.dtype, copy=False)
+    starts, stops = (np.searchsorted(tuples.owner, wanted, side=side) for side in ("left", "right"))
+    counts = stops - starts
+    owner = np.repeat(np.arange(which.size), counts)
+    firsts = starts - (np.cumsum(counts) - counts)
+    return tuples.select(firsts[owner] + np.arange(owner.size), owner)
