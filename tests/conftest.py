@@ -42,6 +42,14 @@ SPARK = SETTINGS | {
 }
 
 
+_LONGEST = ("test_exactly_once.py", "test_connect.py")  # minutes each
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first, then what runs on Spark, which waits a lot: so all processes end together."""
+    items.sort(key=lambda item: (item.path.name not in _LONGEST, "spark" not in item.keywords))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """A test on Spark gets another chance if nothing was wrong but the machine too busy."""
