@@ -1,5 +1,5 @@
 """Hypothesis: the same moderate number of examples every time; HYPOTHESIS_PROFILE=ten, or thorough, for a random run of
-ten times as many, or of fifty.
+more than ten times as many, or of seventy.
 
 One local Spark session per test process, for those who ask for it.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 checks = list(HealthCheck)
-settings.register_profile("default", max_examples=100, deadline=None, derandomize=True, suppress_health_check=checks)
+settings.register_profile("default", max_examples=70, deadline=None, derandomize=True, suppress_health_check=checks)
 random = settings(deadline=None, derandomize=False, suppress_health_check=checks)
 settings.register_profile("ten", random, max_examples=1_000)
 settings.register_profile("thorough", random, max_examples=5_000)
