@@ -1,5 +1,7 @@
 """Joins of any number of streams: equal to the oracle, whatever the algorithm."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,14 +12,14 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.state import arrays
 from punctuated.join.state.journal import Journal, restore
 from punctuated.model.algorithm import GCA, HW, LCA, MW, NLW, RIPPLE, XJOIN, Algorithm
-from punctuated.model.pattern import WILDCARD, Constant
+from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.predicate import Column
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.reach import reach_within
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.testing.multiway_strategies import multiway_cases
-from punctuated.testing.strategies import Case
+from punctuated.testing.strategies import Batch, Case
 
 FEWER = settings(max_examples=settings().max_examples // 4)  # the oracle takes its time
 
@@ -106,4 +108,22 @@ def test_an_ending_that_the_end_of_its_stream_puts_into_effect_counts_from_its_o
     ended = Punctuation(2, (Constant(0), WILDCARD, WILDCARD, WILDCARD), in_band=False)
     early, late = Row((0, 2, None, False)), Row((0, 3, None, False))
     case = Case(spec, [([], [], [], [ended]), ([early], [late], [ended, early], [early])])
+    check(case, run(spec, case.batches))
+
+
+def test_a_range_in_effect_counts_behind_an_ending_by_name_that_waits() -> None:
+    """A value that is over in the output is ended by name for later, and by a range before."""
+    columns = ("k", "ts", "v", "f")
+    streams = tuple(
+        StreamSpec(name, columns, ("k",), "ts", lateness_us=8 * (name == "C"), punctuated=True) for name in "ABC"
+    )
+    streams = (*streams[:2], replace(streams[2], flag="f"))
+    spec = JoinSpec(streams, reaches=(reach_within("ABC", 0),))
+
+    def ended(ts: int) -> Punctuation:
+        return Punctuation(ts, (Range(0, 2, True, False), WILDCARD, WILDCARD, WILDCARD))
+
+    begin: Batch = ([ended(2)], [Row((0, 0, None, False)), ended(2)], [])
+    then: Batch = ([], [], [Row((0, 20, None, True)), ended(12)])
+    case = Case(spec, [begin, then, ([], [], [Row((0, 13, None, False))])])
     check(case, run(spec, case.batches))

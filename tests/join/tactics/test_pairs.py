@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driver_harness import new_driver, run
@@ -62,11 +62,15 @@ def operator(expression: Expression | None, **more: Any) -> Callable[[JoinSpec, 
     return lambda spec, batches: run(spec, batches, made(spec, expression), **more)
 
 
+FEWER = settings(max_examples=settings().max_examples // 3)  # each of many variants
+
+
 @given(window_cases())
 def test_equal_keys(case: Case) -> None:
     check_equals_oracle(operator(None), case.spec, case.batches)
 
 
+@FEWER
 @pytest.mark.parametrize("structures", PAIRS)
 @given(data=st.data())
 def test_every_pair(structures: str, data: st.DataObject) -> None:
@@ -74,6 +78,7 @@ def test_every_pair(structures: str, data: st.DataObject) -> None:
     check_equals_oracle(operator(None), replace(case.spec, algorithm=pair(structures)), case.batches)
 
 
+@FEWER
 @pytest.mark.parametrize("name", RANGES)
 @given(data=st.data())
 def test_ranges_without_a_key(name: str, data: st.DataObject) -> None:
@@ -82,6 +87,7 @@ def test_ranges_without_a_key(name: str, data: st.DataObject) -> None:
     check_equals_oracle(operator(expression), case.spec, case.batches, on_rows(decide))
 
 
+@FEWER
 @pytest.mark.parametrize("name", RANGES)
 @given(data=st.data())
 def test_ranges_beside_a_key(name: str, data: st.DataObject) -> None:
@@ -90,6 +96,7 @@ def test_ranges_beside_a_key(name: str, data: st.DataObject) -> None:
     check_equals_oracle(operator(expression), case.spec, case.batches, on_rows(decide))
 
 
+@FEWER
 @pytest.mark.parametrize("name", [*MIXED, *OTHERS])
 @given(data=st.data())
 def test_predicates_that_are_decided_on_pairs(name: str, data: st.DataObject) -> None:
@@ -98,6 +105,7 @@ def test_predicates_that_are_decided_on_pairs(name: str, data: st.DataObject) ->
     check_equals_oracle(operator(expression), case.spec, case.batches, on_rows(decide))
 
 
+@FEWER
 @pytest.mark.parametrize("name", [*MIXED, *OTHERS])
 @given(data=st.data())
 def test_any_predicate_by_nested_loops(name: str, data: st.DataObject) -> None:
