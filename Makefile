@@ -10,7 +10,6 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 WORKLOADS := w1 w2 w3 w4
-KERNELS := OF_VALUES OF_FOUR OF_EIGHT OF_EXPIRIES OF_PAIRS
 
 # A name on the PATH is not enough: version managers leave names there that do not run.
 RUNS_AND_IS_NEW := -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))'
@@ -53,12 +52,12 @@ demo: $(READY) ## run the auction query with and without punctuations
 # workers of pytest would otherwise all do by themselves, and at the same time.
 .PHONY: test
 test: $(READY) ## lint, then every test but benchmarks
-	@$(MAKE) -j 2 lint $(KERNELS)
+	@$(MAKE) -j 2 lint kernels
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: $(KERNELS)
-$(KERNELS): $(READY)
-	@$(BIN)/python -c 'from punctuated.bind import warm_up; warm_up.compile_once(warm_up.Kernels.$@)'
+.PHONY: kernels
+kernels: $(READY)
+	@$(BIN)/python scripts/compile_kernels.py $(WORKERS)
 
 .PHONY: cluster-test
 cluster-test: $(READY) ## kill workers of a Spark cluster: nothing is lost or doubled (ARGS="--kills 5 --seed 7")

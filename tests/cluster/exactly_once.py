@@ -30,6 +30,7 @@ from pyspark.sql import SparkSession
 import punctuated as pt
 from cluster import auction_query
 from cluster.standalone import HOST, MEMORY, Cluster, environment
+from kill_moments import next_moment
 from punctuated.experiments.local_spark import stderr_to
 from spark.checkpoints import Batches, commits, described, states
 
@@ -138,8 +139,7 @@ def run_disturbed(run: Run, cluster: Cluster, victims: list[str], random: Random
 
 
 def _next_moment(run: Run, n_kills: int, random: Random) -> int:
-    """After how many micro-batches to kill, so that there is time for the kills that follow."""
-    return run.commits + random.randint(1, max(1, run.n_left // (n_kills + 1)))
+    return next_moment(run.commits, run.n_left, n_kills, random)
 
 
 def _kill_executor(cluster: Cluster, random: Random) -> bool:

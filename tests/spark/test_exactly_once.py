@@ -18,6 +18,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
+from kill_moments import next_moment
 from patience import LONGEST_S
 from punctuated.experiments.file_stream import write_files
 from punctuated.join.output.batch_result import BatchResult
@@ -98,10 +99,8 @@ def run_disturbed(folder: Path, random: Random) -> Counter[str]:
 
 
 def _next_moment(program: Program, n_kills: int, random: Random) -> int:
-    """After how many micro-batches to kill, so that there is time for the kills that follow."""
     done = program.commits
-    n_left = len(crash_query.QUERIES) * N_BATCHES - done
-    return done + random.randint(1, max(1, n_left // (n_kills + 1)))
+    return next_moment(done, len(crash_query.QUERIES) * N_BATCHES - done, n_kills, random)
 
 
 def _disturb(program: Program, victims: list[str], happened: Counter[str], random: Random) -> None:

@@ -67,6 +67,19 @@ def are_alike(claim: str, cases: Cases, one: str, other: str, most: float) -> Ch
     return check(claim, all(1 / most <= each <= most for each in ratios), in_words(cases, one, other))
 
 
+def lies_in_window(cases: Cases, algorithm: str, most: float) -> Check:
+    """In every case what the algorithm keeps is at most so many times what a later tuple may still meet."""
+    kept = {name: case["runs"][algorithm]["stored"] for name, case in cases.items()}
+    return check(
+        f"What {TITLES[algorithm]} keeps lies in the window: at most {most - 1:.0%} does not",
+        all(kept[name] / case["in_reach"] <= most for name, case in cases.items()),
+        "; ".join(
+            f"{name}: {kept[name]:,.0f} tuples kept, {case['in_reach']:,.0f} in the window"
+            for name, case in cases.items()
+        ),
+    )
+
+
 def does_not_grow(claim: str, cases: Cases, algorithms: Sequence[str], most: float) -> Check:
     """In every case the second half of the run takes at most so many times as long as the first."""
     grown = {f"{TITLES[each]}, {name}": growth(case, each) for name, case in cases.items() for each in algorithms}

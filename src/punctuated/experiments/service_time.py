@@ -15,7 +15,8 @@ import pyarrow as pa
 
 import punctuated as pt
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.experiments.progress import Progress, report
+from punctuated.experiments.experiment import Result
+from punctuated.experiments.progress import Progress, part, report
 from punctuated.experiments.timed import timed
 from punctuated.join.driver import JoinDriver
 from punctuated.model.batch import StreamBatch
@@ -66,6 +67,17 @@ def slices(tables: Sequence[pa.Table], time: str = "ts", size: int = SLICE) -> l
         so_far = np.concatenate([[0], np.cumsum(order == i)])[edges].tolist()
         cut.append([table.slice(first, last - first) for first, last in pairwise(so_far)])
     return cut
+
+
+def measure_cases(
+    joins: Mapping[str, ManyJoin], algorithms: Sequence[str], repeats: int, progress: Progress | None
+) -> Result:
+    """Service times of several joins, each a case."""
+    cases = {
+        name: measure_services(join, algorithms, repeats, part(progress, i, len(joins)))
+        for i, (name, join) in enumerate(joins.items())
+    }
+    return {"cases": cases}
 
 
 def measure_services(

@@ -1,12 +1,11 @@
 """Figure 8 of the W-join report: XJoin and HW-join of two to four stores (WJ-38). The report: HW-join is faster."""
 
-from pathlib import Path
+from functools import partial
 
-from punctuated.experiments import wjoin_plot
 from punctuated.experiments.experiment import Check, Result, check, tables_experiment
 from punctuated.experiments.progress import Progress
 from punctuated.experiments.service_checks import does_not_grow, in_words, is_faster, same_results, times_as_long
-from punctuated.experiments.store_joins import measure_stores
+from punctuated.experiments.store_joins import draw_stores, measure_stores
 
 NUMBERS = (2, 3, 4)
 REPEATS = 5
@@ -40,12 +39,7 @@ def checks(result: Result) -> list[Check]:
     ]
 
 
-def draw(result: Result, path: Path) -> None:
-    """One panel per number of stores."""
-    panels = {f"{name} stores": case for name, case in result["cases"].items()}
-    wjoin_plot.draw_over_tuples(path, "What stores sold within an hour of each other", panels, log=False, share_y=True)
-
-
+draw = partial(draw_stores, log=False)
 EXPERIMENT = tables_experiment(
     "wj_fig08", "XJoin and HW-join of stores", "W-join report, figure 8", measure, checks, draw
 )

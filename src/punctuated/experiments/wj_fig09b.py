@@ -9,7 +9,7 @@ from punctuated.experiments import wjoin_plot
 from punctuated.experiments.experiment import Check, Result, check, tables_experiment
 from punctuated.experiments.progress import Progress
 from punctuated.experiments.service_checks import TITLES, are_alike, is_faster, same_results, service
-from punctuated.experiments.store_joins import measure_stores
+from punctuated.experiments.store_joins import TITLE, measure_stores
 
 NUMBERS = (2, 3, 4, 5, 6)
 ALGORITHMS = ("nlw", "mw", "hw")
@@ -48,7 +48,7 @@ def checks(result: Result) -> list[Check]:
 
 def draw(result: Result, path: Path) -> None:
     """Typical times over the number of stores."""
-    wjoin_plot.draw_over_streams(path, "What stores sold within an hour of each other", result["cases"])
+    wjoin_plot.draw_over_streams(path, TITLE, result["cases"])
 
 
 EXPERIMENT = tables_experiment("wj_fig09b", "Two to six stores", "W-join report, figure 9b", measure, checks, draw)

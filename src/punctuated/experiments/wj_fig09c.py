@@ -15,9 +15,9 @@ import pyarrow as pa
 import punctuated as pt
 from punctuated.experiments import wjoin_plot
 from punctuated.experiments.experiment import Check, Result, check, tables_experiment
-from punctuated.experiments.progress import Progress, part
+from punctuated.experiments.progress import Progress
 from punctuated.experiments.service_checks import TITLES, same_results, service
-from punctuated.experiments.service_time import ManyJoin, measure_services
+from punctuated.experiments.service_time import ManyJoin, measure_cases
 from punctuated.experiments.synthetic_streams import uniform_streams
 from punctuated.experiments.trial import SECOND_US, times_us
 from punctuated.streams.generator import TIMESTAMP
@@ -44,11 +44,8 @@ def measure(scale: float, progress: Progress | None) -> Result:
     a, b, c, d = uniform_streams([FAST] * 4, SECONDS * scale, VALUES)
     streams = {STEADY: (a, b, c, d), CHANGING: (a, b, c, changing(d))}
     within = partial(pt.join, within=WINDOW)
-    cases = {
-        name: measure_services(ManyJoin(tables, within), ALGORITHMS, REPEATS, part(progress, i, len(streams)))
-        for i, (name, tables) in enumerate(streams.items())
-    }
-    return {"cases": cases}
+    joins = {name: ManyJoin(tables, within) for name, tables in streams.items()}
+    return measure_cases(joins, ALGORITHMS, REPEATS, progress)
 
 
 def checks(result: Result) -> list[Check]:

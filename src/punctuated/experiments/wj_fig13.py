@@ -11,9 +11,9 @@ from pathlib import Path
 import punctuated as pt
 from punctuated.experiments import wjoin_plot
 from punctuated.experiments.experiment import Check, Result, check, tables_experiment
-from punctuated.experiments.progress import Progress, part
+from punctuated.experiments.progress import Progress
 from punctuated.experiments.service_checks import in_words, is_faster, same_results, service, times_as_long
-from punctuated.experiments.service_time import NAMES, ManyJoin, measure_services
+from punctuated.experiments.service_time import NAMES, ManyJoin, measure_cases
 from punctuated.experiments.synthetic_streams import uniform_streams
 from punctuated.experiments.trial import SECOND_US
 from punctuated.model.reach import Reach
@@ -34,11 +34,7 @@ def measure(scale: float, progress: Progress | None) -> Result:
         NARROW_WRITTEN: ManyJoin(tables, partial(pt.join, within=windows(100_000)), reach=as_written(100_000)),
         NARROW: ManyJoin(tables, partial(pt.join, within=windows(100_000))),
     }
-    cases = {
-        name: measure_services(join, ("gca", "lca"), REPEATS, part(progress, i, len(joins)))
-        for i, (name, join) in enumerate(joins.items())
-    }
-    return {"cases": cases}
+    return measure_cases(joins, ("gca", "lca"), REPEATS, progress)
 
 
 def windows(others_us: int) -> dict[tuple[str, str], int]:

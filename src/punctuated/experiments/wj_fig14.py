@@ -12,9 +12,9 @@ from pathlib import Path
 import punctuated as pt
 from punctuated.experiments import wjoin_plot
 from punctuated.experiments.experiment import Check, Result, check, tables_experiment
-from punctuated.experiments.progress import Progress, part
+from punctuated.experiments.progress import Progress
 from punctuated.experiments.service_checks import in_words, is_faster, same_results, times_as_long
-from punctuated.experiments.service_time import ManyJoin, measure_services
+from punctuated.experiments.service_time import ManyJoin, measure_cases
 from punctuated.experiments.synthetic_streams import uniform_streams
 
 RATES = {"little": (1000, 900, 800, 700), "much": (1000, 100, 1000, 100)}
@@ -25,11 +25,8 @@ REPEATS = 3
 def measure(scale: float, progress: Progress | None) -> Result:
     """Find the path among streams of similar rates and of very different ones."""
     path = partial(pt.path, within=WINDOW, both_directions=True)
-    cases = {}
-    for i, (name, rates) in enumerate(RATES.items()):
-        join = ManyJoin(uniform_streams(rates, SECONDS * scale, VALUES), path)
-        cases[name] = measure_services(join, ("nlw", "lca", "mw"), REPEATS, part(progress, i, len(RATES)))
-    return {"cases": cases}
+    joins = {name: ManyJoin(uniform_streams(rates, SECONDS * scale, VALUES), path) for name, rates in RATES.items()}
+    return measure_cases(joins, ("nlw", "lca", "mw"), REPEATS, progress)
 
 
 def checks(result: Result) -> list[Check]:

@@ -2,6 +2,7 @@
 
 from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.forget import emit_unmatched
+from punctuated.kernels.hash_index import find_run
 from punctuated.kernels.layout import (
     ACCEPT,
     AFTER_OUTPUT,
@@ -28,6 +29,14 @@ def reject(state: AnyState, side: int, row: int, reason: int) -> None:
     common.rejected += 1
 
 
+@part
+def breaks_ending(state: AnyState, side: int, index: int, ts: int) -> bool:
+    """Whether a tuple comes after its stream has ended its value by name, or by a range that the name still hides."""
+    covering = find_run(state.ranges, state.values[index].code)
+    is_covered = covering >= 0 and state.ranges[covering].flags & (EFFECT << side) != 0
+    return bool(is_covered or ts > state.endings[index].ended_ts[side])
+
+
 @inlined
 def breaks_promise(state: AnyState, side: int, index: int, ts: int, status: int) -> bool:
     """Whether a tuple comes although its own stream has said that it would not."""
@@ -38,7 +47,7 @@ def breaks_promise(state: AnyState, side: int, index: int, ts: int, status: int)
     flags = state.values[index].flags
     if flags & (EFFECT << side):
         return True
-    return bool(flags & (ENDED << side) and ts > state.endings[index].ended_ts[side])
+    return bool(flags & (ENDED << side) and breaks_ending(state, side, index, ts))
 
 
 @part

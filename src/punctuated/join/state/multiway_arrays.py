@@ -54,14 +54,14 @@ class MultiwayState(JoinState):
 
     def show_ranges(self, ranges: lay.Records) -> None:
         """Those of two streams have fewer places than the records that the machine code is made for."""
-        wide = np.zeros(ranges.size, lay.range_type(self.width))
-        if ranges.dtype != wide.dtype:
-            places = ranges["ts"].shape[1]
-            wide["ts"][:, :places] = ranges["ts"]
-            for name in ("low", "high", "flags"):  # what kernels look at
-                wide[name] = ranges[name]
-            ranges = wide
-        super().show_ranges(ranges)
+        super().show_ranges(ranges if ranges.dtype == self.arrays.ranges.dtype else self._widened(ranges))
+
+    def _widened(self, ranges: lay.Records) -> lay.Records:
+        wide = np.zeros(ranges.size, self.arrays.ranges.dtype)
+        wide["ts"][:, : self.n_streams] = ranges["ts"]
+        for name in ("low", "high", "flags"):  # what kernels look at
+            wide[name] = ranges[name]
+        return wide
 
     def sweep(self) -> None:
         """Let go of tuples that are complete by an ending and a window; others leave in their turn."""

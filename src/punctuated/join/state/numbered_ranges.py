@@ -133,19 +133,17 @@ class NumberedRanges:
         waiting[codes] = np.minimum(waiting[codes], ending.ts)
 
     def broken(self, side: int, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
-        """Tuples that come after a range has ended their values, one in effect, one that waits or a fresh one.
+        """Tuples that come after a range that waits or is fresh has ended their values.
 
-        The loop sees those in effect, but not behind an ending by name that still waits, nor for keys with a null in
-        them, which have no value.
+        What is in effect the kernels see, but for keys with a null in them, which have no value.
         """
         self.note_keys()
         mask = np.zeros(len(intake.rows), np.bool_)
         codes, ts = intake.objects.code, intake.objects.ts
         is_null = intake.objects.status & lay.NULL_KEY != 0
-        mask[~is_null] = self._known["flags"][codes[~is_null]] & (lay.EFFECT << side) != 0
         if len(pending) or intake.ranges:
             earliest = self._ended_at(side, intake.ranges)
-            mask[~is_null] |= ts[~is_null] > earliest[codes[~is_null]]
+            mask[~is_null] = ts[~is_null] > earliest[codes[~is_null]]
         if is_null.any() and len(self._codec.types) > 1:
             rows = intake.rows.filter(is_null)
             columns = [rows[name] for name in key]

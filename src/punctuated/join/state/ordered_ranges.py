@@ -86,29 +86,20 @@ class OrderedRanges:
         """A range ending waits: the batch asks for it again."""
 
     def broken(self, side: int, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
-        """Tuples that come after a range has ended their values, one in effect, one that waits or a fresh one.
+        """Tuples that come after a range that waits or is fresh has ended their values.
 
-        The loop sees those in effect, but not behind an ending by name that still waits.
+        Those in effect the loop sees.
         """
-        codes, is_null = intake.objects.code, intake.objects.status & lay.NULL_KEY != 0
-        mask = self._covers(side, codes)
         endings = self._by_time(pending, intake.ranges)
-        if endings.size:
-            behind = endings["high"][endings["high"] < _HIGHEST] + 1
-            starts = np.unique(np.concatenate([endings["low"], behind]))  # between two of them all codes fare alike
-            earliest = np.full(starts.size + 1, lay.FOREVER, np.int64)
-            find_first_endings(endings, starts, np.empty(starts.size + 1, np.int64), earliest[1:])
-            mask |= intake.objects.ts > earliest[np.searchsorted(starts, codes, side="right")]
-        return np.asarray(mask & ~is_null)
-
-    def _covers(self, side: int, codes: Ints) -> Mask:
-        """Which of these values lie under a range that a stream has ended with effect."""
-        known = self.records
-        if not known.size:
-            return np.zeros(codes.size, np.bool_)
-        found = known[np.maximum(np.searchsorted(known["low"], codes, side="right") - 1, 0)]
-        inside = (found["low"] <= codes) & (codes <= found["high"])
-        return np.asarray(inside & (found["flags"] & (lay.EFFECT << side) != 0))
+        if not endings.size:
+            return np.zeros(len(intake.rows), np.bool_)
+        behind = endings["high"][endings["high"] < _HIGHEST] + 1
+        starts = np.unique(np.concatenate([endings["low"], behind]))  # between two of them all codes fare alike
+        earliest = np.full(starts.size + 1, lay.FOREVER, np.int64)
+        find_first_endings(endings, starts, np.empty(starts.size + 1, np.int64), earliest[1:])
+        ended_at = earliest[np.searchsorted(starts, intake.objects.code, side="right")]
+        is_null = intake.objects.status & lay.NULL_KEY != 0
+        return np.asarray((intake.objects.ts > ended_at) & ~is_null)
 
     def _by_time(self, pending: PendingRanges, fresh: Sequence[RangeEnding]) -> lay.Records:
         rows = [(0, each.ts, 0, *self.codes(each.patterns)) for each in fresh]
