@@ -105,7 +105,6 @@ class JoinDriver:
         order = merge_order(inputs)
         self.collector.expect(order, intakes, None if self.shedding is None else self.shedding.shares)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
-        self.overflow.begin(order, inputs)
         self.statements.note_promises(intakes, order)
         if not self.setup.place.speaks_for_all:
             self._leave_uncounted(intakes)
@@ -271,7 +270,6 @@ class JoinDriver:
         self.statements.archive()
         self.statements.settle(self.output_watermark)
         self.statements.enforce_cap()
-        self.overflow.finish()
         for side in self.spec.sides:
             self.rows[side].commit(state, side)
         self.tactic.forget_keys(self.statements)

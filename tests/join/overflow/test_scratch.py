@@ -29,7 +29,7 @@ def test_what_is_read_was_written() -> None:
     assert store.read("one").equals(TABLE)
     assert store.read("one", ["v"]).equals(TABLE.select(["v"]))
     store.remove("one")
-    with pytest.raises(ScratchError, match="No such file"):
+    with pytest.raises(ScratchError, match="one is gone: see to it that nobody clears"):
         store.read("one")
 
 

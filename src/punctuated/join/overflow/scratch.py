@@ -125,6 +125,11 @@ def _told(folder: Path) -> Iterator[None]:
                 f"the disk of {folder} is full: make room there, set {VARIABLE} to a folder on a larger disk, or give "
                 "pt.join more memory="
             ) from trouble
+        if isinstance(trouble, FileNotFoundError):
+            raise ScratchError(
+                f"{trouble.filename or folder} is gone: see to it that nobody clears {folder} while a join uses it, "
+                "and start the join again"
+            ) from trouble
         raise ScratchError(
             f"{folder} cannot be used: {trouble}; set {VARIABLE} to a folder that only this user can write to"
         ) from trouble
