@@ -18,6 +18,7 @@ from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.join.overflow.cold import cold_blocks
 from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
+from punctuated.spark.stored_tables import StoredTables
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Steps, clear_cache, ends, is_spreadable, make_query, observe, pack_batch
@@ -33,7 +34,8 @@ def test_steps_with_little_memory_equal_the_oracle(case: Case, n_buckets: int, m
 
     def spilling(spec: JoinSpec, batches: Sequence[Batch]) -> list[Observed]:
         clear_cache()
-        steps = Steps(make_query(replace(spec, memory=Memory(tuples=memory)), n_buckets))
+        query = make_query(replace(spec, memory=Memory(tuples=memory)), n_buckets)
+        steps = Steps(replace(query, join=replace(query.join, at_once=random.choice([None, 1]))))
         seen = []
         for batch in [*batches, ends(spec, batches)]:
             packed = pack_batch(steps.query, batch, random)
@@ -47,7 +49,7 @@ def test_steps_with_little_memory_equal_the_oracle(case: Case, n_buckets: int, m
         return seen
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cold_blocks, "BLOCK", 3)
+        patch.setattr(StoredTables, "table_rows", 3)
         patch.setattr(cold_blocks, "_MERGED", 2)
         check_equals_oracle(spilling, case.spec, case.batches, but=LATER)
 

@@ -222,12 +222,13 @@ def run_where_the_data_is(
 
 def _on_spark(streams: Sequence[SparkStream], bound: BoundJoin, buckets: int | None) -> "SparkJoin":
     from punctuated.spark.joined import Frames, SparkJoin
-    from punctuated.spark.session import choose_buckets
+    from punctuated.spark.session import choose_buckets, shuffle_partitions
 
     announced = [tuple((source.data, source.key, source.time) for source in each.declared.endings) for each in streams]
     frames = [Frames(each.frame, endings, each.origin) for each, endings in zip(streams, announced, strict=True)]
-    n_buckets = choose_buckets(streams[0].frame.sparkSession, bound.spec, buckets)
-    return SparkJoin(frames, replace(bound, n_buckets=n_buckets))
+    spark = streams[0].frame.sparkSession
+    n_buckets = choose_buckets(spark, bound.spec, buckets)
+    return SparkJoin(frames, replace(bound, n_buckets=n_buckets, at_once=shuffle_partitions(spark)))
 
 
 def _as_stream(given: Any) -> Stream:

@@ -41,6 +41,7 @@ class BoundJoin:
     view: View = View.RESULTS
     grouping: Grouping | None = None
     chooser: StructureChooser | None = None  # made where the join is bound: its weights are those of that machine
+    at_once: int | None = None  # how many buckets are processed at a time; none: all
 
     def seen_as(self, view: View, grouping: Grouping | None = None) -> "BoundJoin":
         """The same join, another part of its output."""
@@ -130,7 +131,7 @@ class BoundJoin:
             estimated=self._estimates,
             sample_us=sample_us,
             hash_bits=hash_bits,
-            place=BucketPlace(bucket, self.n_buckets),
+            place=BucketPlace(bucket, self.n_buckets, self.at_once),
             tables=tables,
             definition=self.definition,
         )

@@ -5,10 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BucketPlace:
-    """The bucket `number` of `n`; the first one speaks for all, of what is the same in all of them."""
+    """The bucket `number` of `n`; the first one speaks for all, of what is the same in all of them.
+
+    `at_once` of them are processed at a time, the others rest meanwhile; none given: all.
+    """
 
     number: int = 0
     n: int = 1
+    at_once: int | None = None
 
     @property
     def speaks_for_all(self) -> bool:

@@ -25,6 +25,17 @@ class Memory:
         divided = (None if each is None else max(1, each // n) for each in (self.tuples, self.nbytes))
         return Memory(*divided)
 
+    def allow(self, n: int, at_once: int | None = None) -> "Allowance":
+        """What one of `n` buckets may hold; where some rest while others are processed, each kind has one half.
+
+        >>> allowed = Memory(tuples=800).allow(8, at_once=2)
+        >>> print(allowed.working, "|", allowed.resting)
+        200 tuples | 50 tuples
+        """
+        if at_once is None or at_once >= n:
+            return Allowance(self.share(n), self.share(n))
+        return Allowance(self.share(2 * at_once), self.share(2 * n))
+
     def __str__(self) -> str:
         """For people.
 
@@ -32,6 +43,14 @@ class Memory:
         10,000 tuples | 64.0 MiB
         """
         return show_size(self.nbytes) if self.nbytes is not None else f"{self.tuples:,} tuples"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a bucket may hold while it is processed, and between its batches."""
+
+    working: Memory
+    resting: Memory
 
 
 def parse_memory(given: int | str) -> Memory:

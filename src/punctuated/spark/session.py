@@ -23,6 +23,8 @@ RECOMMENDED = {  # a commit writes what has changed, not the files of the store
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 
+_ROUNDS, _MOST_ROUNDS = 16, 256  # buckets for each partition, and altogether, where memory is limited
+
 
 def configure(spark: SparkSession) -> SparkSession:
     """Set what streaming joins need: the RocksDB state store, and checkpoints that outlive zombie writers.
@@ -60,7 +62,10 @@ def shuffle_partitions(spark: SparkSession) -> int:
 
 
 def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> int:
-    """How many buckets: as many as partitions, up to the next power of two, unless one must hold everything."""
+    """How many buckets: as many as partitions, up to the next power of two, unless one must hold everything.
+
+    With a limit of memory there are more: one is processed with what it needs in memory while the others rest.
+    """
     if spec.how is JoinType.FULL and not spec.left.key and wanted != 1:
         raise StreamError(
             "a full outer join without a key cannot be spread: one side goes to every bucket, and its unmatched rows "
@@ -72,7 +77,9 @@ def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> i
             raise StreamError(f"buckets={wanted}: pt.rows(n) over a whole stream needs one bucket; leave it out")
         return 1
     if wanted is None:
-        return min(MOST_BUCKETS, 1 << (shuffle_partitions(spark) - 1).bit_length())
+        even = min(MOST_BUCKETS, 1 << (shuffle_partitions(spark) - 1).bit_length())
+        rests = spec.memory is not None and not spec.is_staged
+        return max(even, min(_ROUNDS * even, _MOST_ROUNDS)) if rests else even
     return whole_number(wanted, "buckets", StreamError, least=1, most=MOST_BUCKETS)
 
 

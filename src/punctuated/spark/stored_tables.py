@@ -4,7 +4,6 @@ They are committed with the batch that wrote them, or not at all. A bucket outli
 way to the store does not: each step opens it anew.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ class StoredTables:
     """The tables of one bucket."""
 
     is_durable = True
+    table_rows = 1 << 13  # a table is read as a whole
 
     def __init__(self, stored: Any) -> None:
         self._stored = stored
@@ -29,13 +29,12 @@ class StoredTables:
         """Keep a table under a new name."""
         self._stored.updateValue((name,), (compress(to_ipc(table)),))
 
-    def read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """The table of that name, or some columns of it."""
+    def read(self, name: str) -> pa.Table:
+        """The table of that name."""
         found = self._stored.getValue((name,))
         if found is None:
             raise RuntimeError(f"table {name} of a bucket's state is missing: the checkpoint is damaged")
-        table = from_ipc(pa.py_buffer(decompress(bytes(found[0]))))
-        return table if columns is None else table.select(list(columns))
+        return from_ipc(pa.py_buffer(decompress(bytes(found[0]))))
 
     def remove(self, name: str) -> None:
         """Nobody asks for it any more."""

@@ -27,7 +27,6 @@ def test_what_is_read_was_written() -> None:
     store = Scratch()
     store.write("one", TABLE)
     assert store.read("one").equals(TABLE)
-    assert store.read("one", ["v"]).equals(TABLE.select(["v"]))
     store.remove("one")
     with pytest.raises(ScratchError, match="one is gone: see to it that nobody clears"):
         store.read("one")

@@ -23,4 +23,4 @@ def choose_overflow(driver: "JoinDriver") -> Overflow:
     if spec.is_staged:
         return StagedJoin(setup, driver.codec, driver.state, driver.rows, driver.statements, driver.collector, tables)
     assert spec.memory is not None
-    return ColdValues(driver, spec.memory.share(setup.place.n), tables)
+    return ColdValues(driver, spec.memory.allow(setup.place.n, setup.place.at_once), tables)

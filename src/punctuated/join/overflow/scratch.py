@@ -13,7 +13,7 @@ import struct
 import tempfile
 import weakref
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import count
@@ -38,12 +38,13 @@ class TableStore(Protocol):
     """
 
     is_durable: bool
+    table_rows: int  # how many a table should have: many if a look at a few of them costs no more than they are
 
     def write(self, name: str, table: pa.Table) -> None:
         """Keep a table under a new name."""
 
-    def read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """The table of that name, or some columns of it."""
+    def read(self, name: str) -> pa.Table:
+        """The table of that name."""
 
     def remove(self, name: str) -> None:
         """Nobody asks for it any more."""
@@ -53,6 +54,7 @@ class Scratch:
     """The tables of one join in this process; they go with it."""
 
     is_durable = False
+    table_rows = 1 << 17  # files are mapped
 
     def __init__(self) -> None:
         with _told(scratch_root()):
@@ -77,7 +79,7 @@ class Scratch:
                 aside.unlink(missing_ok=True)  # what is there of it takes room
                 raise
 
-    def read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    def read(self, name: str) -> pa.Table:
         """What was written under this name; what is not looked at is not read."""
         path = self.folder / name
         with _told(self.folder):
@@ -92,8 +94,7 @@ class Scratch:
                     f"else writes to {self.folder} and that its disk is sound, and start the join again"
                 )
             self._checked[name] = *version, content.size
-        table = pa.ipc.open_file(data).read_all()
-        return table if columns is None else table.select(list(columns))
+        return pa.ipc.open_file(data).read_all()
 
     def remove(self, name: str) -> None:
         """Its room is free again."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.state.arrays import JoinState
+from punctuated.join.state.take_rows import take_rows
 from punctuated.kernels.layout import DEAD
 
 RowNumbers = npt.NDArray[np.int32]
@@ -64,8 +65,7 @@ class RowStore:
     def take(self, rows: RowNumbers, columns: list[str]) -> pa.Table:
         """These columns of these rows, in the order asked for."""
         chunks = [chunk for chunk in (*self._stored, self._batch, *self._returned) if len(chunk)] or [self._batch]
-        view = pa.concat_tables([chunk.select(columns) for chunk in chunks])
-        return view.take(pa.array(rows))
+        return take_rows([chunk.select(columns) for chunk in chunks], rows)
 
     @contextmanager
     def lending(self, rows: pa.Table) -> Iterator[int]:

@@ -1,8 +1,8 @@
 """Values on disk, in blocks that are written once: what is taken out of a block is dead there.
 
-A block holds a few thousand tuples of values that are neighbours by address. In memory there are of each value its
-address and its place, and of each block how many tuples are left and when the first and the last of them leave their
-windows. Blocks of which less than half is left are written anew together.
+A block holds tuples of values that are neighbours by address, as many as a table of the store should have. In memory
+there are of each value its address and its place, and of each block how many tuples are left and when the first and the
+last of them leave their windows. Blocks of which less than half is left are written anew together.
 
 Blocks are *watched* or silent. A value of a watched block has to come back when the first of its tuples leaves its
 window, since that is seen outside; a silent block is dropped unread when all its tuples are out of their windows.
@@ -20,10 +20,8 @@ from punctuated.join.overflow.cold.cold_index import MOST_SLOTS, ColdIndex, bloc
 from punctuated.join.overflow.cold.portion import ColdTuples, Portion
 from punctuated.join.overflow.scratch import TableStore
 from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Log
-from punctuated.kernels.differences import missing
-from punctuated.kernels.layout import NEVER, NOT_SET, Records
+from punctuated.kernels.layout import NEVER, NOT_SET
 
-BLOCK = 1 << 13  # tuples of a block, if no value has more
 _MERGED = 16  # blocks that are written anew together
 _PLACE = np.dtype([("place", "i8")])
 
@@ -39,6 +37,7 @@ class ColdBlocks:
         self._blocks = np.zeros(
             0, [("number", "i8"), ("watched", "i8"), ("whole", "i8"), ("slots", "i8"), ("values", "i8"), *fields]
         )
+        self._taken: dict[int, Ints] = {}  # the slots of values that were taken out of a block that is still there
         self._next = 0
 
     def __bool__(self) -> bool:
@@ -59,7 +58,7 @@ class ColdBlocks:
     def put(self, portion: Portion, *, watched: bool) -> None:
         """Write values to disk."""
         portion = portion.select(np.argsort(portion.addresses, kind="stable"))
-        for start, stop in _cuts(portion):
+        for start, stop in _cuts(portion, self._store.table_rows):
             self._write(portion.slice(start, stop), watched)
 
     def find(self, addresses: Ints) -> tuple[Ints, Ints]:
@@ -84,6 +83,7 @@ class ColdBlocks:
             block, portion = self._block(number), self._read(number).select(slot_of(ours))
             block["left"] -= [len(each) for each in portion.tuples]
             block["values"] -= ours.size
+            self._taken[number] = np.sort(np.concatenate([self._taken.get(number, NO_INTS), slot_of(ours)]))
             taken.append((portion, bool(block["watched"])))
         self._index.remove(np.concatenate([NO_INTS, *(portion.addresses for portion, _ in taken)]), places)
         self._remove(self._blocks["number"][self._blocks["values"] == 0])
@@ -91,9 +91,9 @@ class ColdBlocks:
 
     def all_places(self, number: int) -> Ints:
         """The places of all values that are left in a block."""
-        addresses = self._values(number)[:, 0]
-        _, places = self._index.find(np.unique(addresses))
-        return np.asarray(places[block_of(places) == number])
+        here = np.ones(int(self._block(number)["slots"]), np.bool_)
+        here[self._taken.get(number, NO_INTS)] = False
+        return place_of(number, np.flatnonzero(here))
 
     def numbers(self, having: int | None = None) -> list[int]:
         """The blocks that are there; with `having`, those that have tuples of that side."""
@@ -155,7 +155,7 @@ class ColdBlocks:
         soonest = np.stack([each.soonest(n) for each in portion.tuples], axis=1)
         values = np.concatenate([portion.addresses[:, np.newaxis], portion.last_ts, portion.last_ends, soonest], axis=1)
         tuples = [to_ipc(each.to_table()).to_pybytes() if len(each) else None for each in portion.tuples]
-        self._store.write(f"{number}", self._as_rows([[values.tobytes()], *([each] for each in tuples)]))
+        self._keep(number, _as_row([values.tobytes(), *tuples]))
         block = np.zeros(1, self._blocks.dtype)
         block["number"], block["watched"], block["whole"] = number, watched, portion.n_tuples
         block["slots"] = block["values"] = n
@@ -164,21 +164,25 @@ class ColdBlocks:
         self._blocks = np.concatenate([self._blocks, block])
         self._index.add(portion.addresses, place_of(number, np.arange(n)))
 
+    def _keep(self, number: int, block: pa.Table) -> None:
+        """What is known of its values is asked for more often than their tuples, and is read without them."""
+        self._store.write(f"{number}.values", block.select([0]))
+        self._store.write(f"{number}.tuples", block.drop_columns(block.column_names[0]))
+
     def _values(self, number: int) -> Ints:
         """Of each value of a block the address, the times of its last tuples, and the first ends of its windows."""
-        return self._numbers(self._store.read(f"{number}"))
+        return self._numbers(self._store.read(f"{number}.values"))
 
     def _numbers(self, block: pa.Table) -> Ints:
         data = block.column(0)[0].as_buffer()
         return np.frombuffer(data, np.int64).reshape(-1, 1 + sum(self._widths) + self._n)
 
     def _read(self, number: int) -> Portion:
-        block = self._store.read(f"{number}")
-        values, stored = self._numbers(block), [column[0] for column in block.columns[1:]]
+        values, stored = self._values(number), self._store.read(f"{number}.tuples").columns
         of_ts, of_ends = 1 + self._widths[0], 1 + sum(self._widths)
         tuples = [
-            ColdTuples.of_table(from_ipc(data.as_buffer())) if data.is_valid else _none(schema)
-            for data, schema in zip(stored, self._schemas, strict=True)
+            ColdTuples.of_table(from_ipc(column[0].as_buffer())) if column[0].is_valid else _none(schema)
+            for column, schema in zip(stored, self._schemas, strict=True)
         ]
         return Portion(values[:, 0], values[:, 1:of_ts], values[:, of_ts:of_ends], tuple(tuples))
 
@@ -189,7 +193,9 @@ class ColdBlocks:
         if not numbers.size:
             return
         for number in numbers.tolist():
-            self._store.remove(f"{number}")
+            self._store.remove(f"{number}.values")
+            self._store.remove(f"{number}.tuples")
+            self._taken.pop(number, None)
         self._blocks = self._blocks[~np.isin(self._blocks["number"], numbers)]
 
     # What outlives a batch
@@ -202,45 +208,51 @@ class ColdBlocks:
         log = Log(
             self._blocks["number"].copy(), self._next, lambda places: self._read_rows(self._blocks["number"][places])
         )
-        return Content(records={"left": self._blocks.copy(), "taken": self._taken()}, logs={"blocks": log})
-
-    def _taken(self) -> Records:
-        """The places of values that were taken out of blocks that are still there."""
-        sparse = self._blocks[self._blocks["values"] < self._blocks["slots"]]
-        slots = [place_of(int(each["number"]), np.arange(int(each["slots"]))) for each in sparse]
-        return missing(np.concatenate([NO_INTS, *slots]), np.sort(self._index.places())).view(_PLACE)
+        taken = [place_of(number, self._taken[number]) for number in sorted(self._taken)]
+        places = np.concatenate([NO_INTS, *taken]).view(_PLACE)
+        return Content(records={"left": self._blocks.copy(), "taken": places}, logs={"blocks": log})
 
     def _read_rows(self, numbers: Ints) -> pa.Table:
-        """Blocks as rows, just as they are in their files."""
-        empty = self._as_rows([[] for _ in range(1 + self._n)])
-        columns = ["values"] if self._store.is_durable else empty.column_names
-        blocks = (self._store.read(f"{number}", columns) for number in numbers.tolist())
-        return pa.concat_tables([empty.select(columns), *blocks])
+        """Blocks as rows, just as they are in their files; without tuples if those stay where they are."""
+        empty = _as_row([None] * (1 + self._n)).slice(0, 0)
+        if self._store.is_durable:
+            empty = empty.select([0])
+        return pa.concat_tables([empty, *(self._row(number) for number in numbers.tolist())])
 
-    def _as_rows(self, columns: Sequence[Sequence[Any]]) -> pa.Table:
-        """The values of blocks as bytes, and their tuples of each side."""
-        names = ["values", *(str(side) for side in range(self._n))]
-        return pa.table([pa.array(each, pa.large_binary()) for each in columns], names=names)
+    def _row(self, number: int) -> pa.Table:
+        values = self._store.read(f"{number}.values")
+        if self._store.is_durable:
+            return values
+        tuples = self._store.read(f"{number}.tuples")
+        return pa.table([*values.columns, *tuples.columns], names=[*values.column_names, *tuples.column_names])
 
     def load(self, saved: Loaded) -> None:
         """Find what is left in the blocks, and write those that did not stay."""
         log = saved.logs["blocks"]
         self._blocks, self._next = saved.records["left"].copy(), log.next_id
+        taken = np.ascontiguousarray(saved.records["taken"]["place"])
+        numbers, starts = np.unique(block_of(taken), return_index=True)
+        of_blocks = np.split(slot_of(taken), starts[1:])
+        self._taken = dict(zip(numbers.tolist(), of_blocks, strict=True)) if taken.size else {}
         for at, number in enumerate(log.ids.tolist()):
             block = log.rows.slice(at, 1)
             if not self._store.is_durable:
-                self._store.write(f"{number}", block)
-            addresses = self._numbers(block)[:, 0]
-            places = place_of(number, np.arange(addresses.size))
-            left = ~np.isin(places, saved.records["taken"]["place"])
-            self._index.add(addresses[left], places[left])
+                self._keep(number, block)
+            places = self.all_places(number)
+            self._index.add(self._numbers(block)[slot_of(places), 0], places)
+
+
+def _as_row(data: Sequence[bytes | None]) -> pa.Table:
+    """The values of a block as bytes, and its tuples of each side."""
+    names = ["values", *map(str, range(len(data) - 1))]
+    return pa.table([pa.array([each], pa.large_binary()) for each in data], names=names)
 
 
 def _none(schema: pa.Schema) -> ColdTuples:
     return ColdTuples(schema.empty_table(), NO_INTS, NO_INTS, NO_INTS, NO_INTS, NO_INTS)
 
 
-def _cuts(portion: Portion) -> Iterator[tuple[int, int]]:
+def _cuts(portion: Portion, most: int) -> Iterator[tuple[int, int]]:
     """Where to cut a portion, so that a block has few tuples: at least one value each."""
     n = portion.addresses.size
     sizes = sum((np.bincount(each.owner, minlength=n) for each in portion.tuples), np.zeros(n, np.int64))
@@ -248,7 +260,7 @@ def _cuts(portion: Portion) -> Iterator[tuple[int, int]]:
     start = 0
     while start < n:
         before = int(behind[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(behind, before + BLOCK, side="right")))
+        stop = max(start + 1, int(np.searchsorted(behind, before + most, side="right")))
         stop = min(stop, start + MOST_SLOTS)
         yield start, stop
         start = stop

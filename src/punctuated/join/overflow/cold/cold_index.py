@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from punctuated.join.state.saved import NO_INTS, Ints
 
-_SLOT_BITS = 16
+_SLOT_BITS = 20
 
 
 def place_of(block: int, slots: Ints) -> Ints:
@@ -60,10 +60,6 @@ class ColdIndex:
             which.append(of[is_here])
             places.append(run.places[at][is_here])
         return np.concatenate(which), np.concatenate(places)
-
-    def places(self) -> Ints:
-        """All that are here."""
-        return np.concatenate([NO_INTS, *(run.places[run.is_here] for run in self._runs)])
 
     def between(self, low: int, high: int) -> Ints:
         """The places of all addresses from one to another, both included."""

@@ -26,7 +26,7 @@ from punctuated.join.state.multiway_arrays import MultiwayState
 from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Part
 from punctuated.kernels import layout as lay
 from punctuated.kernels.cold import end_stream_for_values
-from punctuated.model.memory import Memory
+from punctuated.model.memory import Allowance, Memory
 from punctuated.model.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class _StreamEnd(NamedTuple):
 class ColdValues:
     """Keeps a join within its memory."""
 
-    def __init__(self, driver: "JoinDriver", memory: Memory, store: TableStore) -> None:
-        self._driver, self._memory, self._state, self.store = driver, memory, driver.state, store
+    def __init__(self, driver: "JoinDriver", allowed: Allowance, store: TableStore) -> None:
+        self._driver, self._allowed, self._state, self.store = driver, allowed, driver.state, store
         arrays, width = driver.state.arrays, driver.state.width
         remembered = width if arrays.endings.size else 0, width if arrays.last_ends.size else 0
         self.blocks = ColdBlocks(store, [rows.schema for rows in driver.rows], remembered)
@@ -89,26 +89,25 @@ class ColdValues:
             if is_last:
                 self._meet(Stretch.of(self._order[at:], self._inputs), is_last=True)
         if not is_last:
-            self._make_room()
+            self._make_room(self._allowed.working)
 
     def finish(self) -> None:
-        """The same at the end of the batch."""
-        self._make_room()
+        """The same at the end of the batch, for the time between batches."""
+        self._make_room(self._allowed.resting)
 
     # What is needed
 
-    @property
-    def _limit(self) -> int:
-        """How many tuples may be in memory."""
-        if self._memory.tuples is not None:
-            return self._memory.tuples
-        assert self._memory.nbytes is not None
+    def _tuples(self, memory: Memory) -> int:
+        """How many tuples so much memory holds."""
+        if memory.tuples is not None:
+            return memory.tuples
+        assert memory.nbytes is not None
         widest = max(rows.bytes_per_row for rows in self._driver.rows)
-        return max(1, int(self._memory.nbytes / (widest + self._state.bytes_per_tuple)))
+        return max(1, int(memory.nbytes / (widest + self._state.bytes_per_tuple)))
 
     @property
     def _portion(self) -> int:
-        return max(1, self._limit // _STRETCH)
+        return max(1, self._tuples(self._allowed.working) // _STRETCH)
 
     def _fitting(self, stretch: Stretch) -> int:
         """How many of the objects touch no more than a portion of what is on disk, at least one."""
@@ -204,21 +203,21 @@ class ColdValues:
 
     # To disk
 
-    def _make_room(self) -> None:
-        state = self._state
+    def _make_room(self, memory: Memory) -> None:
+        state, limit = self._state, self._tuples(memory)
         if self.blocks:
             ended = last_ends(state, state.sides["watermark"].tolist())
             self._count_gone("invalidated", self.blocks.drop_ended(ended))
             self.blocks.tidy()
-        if state.sides["live"].sum() > self._limit:
-            self._put_away()
+        if state.sides["live"].sum() > limit:
+            self._put_away(limit)
 
-    def _put_away(self) -> None:
-        """Relocate the values that were touched longest ago."""
+    def _put_away(self, limit: int) -> None:
+        """Relocate the values that were touched longest ago, until there is some room below the limit."""
         state, driver = self._state, self._driver
         state.sweep()
         self._settle_rows()
-        surplus = int(state.sides["live"].sum()) - int(_KEPT * self._limit)
+        surplus = int(state.sides["live"].sum()) - int(_KEPT * limit)
         if surplus > 0:
             values = coldest_values(state, surplus, np.unique(np.concatenate(self._recent)))
             addresses = driver.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
@@ -236,7 +235,7 @@ class ColdValues:
 
     def _end_stream(self, ending: _StreamEnd) -> None:
         """Values on disk are told that a stream has ended, portion by portion."""
-        state = self._state
+        state, limit = self._state, self._tuples(self._allowed.working)
         waits = None if isinstance(state, MultiwayState) else 1 - ending.side  # of two, only tuples of the other
         if waits is not None:
             self._count_gone("purged", self.blocks.drop_all_of(waits))
@@ -244,8 +243,8 @@ class ColdValues:
             indices = self._bring_back(self.blocks.all_places(number))
             state.make_room()
             end_stream_for_values(state.arrays, ending.side, indices, ending.ts, ending.watermark)
-            if state.sides["live"].sum() > self._limit:
-                self._put_away()
+            if state.sides["live"].sum() > limit:
+                self._put_away(limit)
 
     # What outlives a batch
 
