@@ -1,8 +1,8 @@
 """A state that is many times larger than the workers' memory: what does a trigger cost as the state grows?
 
-Orders with wide rows wait for payments for a year. Most payments are for recent orders, one of a thousand for any order.
-So each trigger touches about as much as the one before it, while the state grows. Prints a line for each trigger, and
-at the end the costs of the first and the last triggers and the most memory that the Python workers and the JVM used.
+Orders with wide rows wait for payments for a year. Most payments are for recent orders, one of a thousand is for any of
+them. So each trigger touches about as much as the one before it, while the state grows. Prints a line for each trigger,
+and at the end the costs of the first and the last ones, and the most memory that Python workers and the JVM used.
 
 The state of 20 GB of decision 015 is `--gigabytes 20 --memory "1 GiB" --worker-memory 2g`, with two workers.
 """
@@ -29,6 +29,7 @@ import punctuated as pt
 WIDTH = 1024  # bytes of a payload; a quarter of them cannot be compressed away
 RECENT = 50_000  # orders that most payments are for
 ANY = 1_000  # one of so many payments is for any order
+STAGES = ("restore", "join", "save")
 SETTINGS = {
     "spark.driver.memory": "2g",
     "spark.sql.streaming.minBatchesToRetain": "2",
@@ -109,9 +110,7 @@ def record(progress: dict[str, Any]) -> dict[str, float]:
     """What one trigger took, and how large the state is after it."""
     buckets = buckets_of(progress)
     tuples = sum(bucket["state_left"] + bucket["state_right"] for bucket in buckets)
-    stages = {
-        name: sum(bucket.get(f"{name}_us", 0) for bucket in buckets) / 1e6 for name in ("restore", "join", "save")
-    }
+    stages = {name: sum(bucket.get(f"{name}_us", 0) for bucket in buckets) / 1e6 for name in STAGES}
     return {
         "seconds": progress["durationMs"]["triggerExecution"] / 1000,
         **stages,
@@ -136,7 +135,7 @@ def main() -> None:
     quarter = max(1, len(triggers) // 4)
     shown = Table("triggers", "state, GB", "seconds each", "of them in steps")
     for name, part in (("first quarter", triggers[:quarter]), ("last quarter", triggers[-quarter:])):
-        steps = mean(each["restore"] + each["join"] + each["save"] for each in part) / 2
+        steps = mean(sum(each[stage] for stage in STAGES) for each in part) / 2  # two at a time
         size, seconds = mean(each["gigabytes"] for each in part), mean(each["seconds"] for each in part)
         shown.add_row(name, f"{size:.2f}", f"{seconds:.2f}", f"{steps:.2f}")
     console.print(shown)

@@ -61,9 +61,15 @@ def three_streams(n: int) -> Tables:
     return tuple(streams.generate("punct-asc-5-40", n, seed=seed, ahead=1000) for seed in (2, 3, 4))
 
 
+def ten_hours(n: int) -> Tables:
+    """W2 with ten times the keys, for windows of ten hours: as many results, a state of millions of tuples."""
+    return streams.w2(n, keys=3_600_000)
+
+
 WORKLOADS = {
     "w1": Workload(streams.w1, (15 * SECOND, 15 * SECOND)),
     "w2": Workload(streams.w2, (HOUR, HOUR)),
+    "w2-large": Workload(ten_hours, (10 * HOUR, 10 * HOUR)),
     "w3": Workload(auctions, (HOUR, 0)),
     "w4": Workload(three_streams, (20 * SECOND,) * 3),
 }
@@ -73,7 +79,7 @@ def write_inputs(workload: str, size: int, batch_rows: int, cache: Path) -> Mani
     """The inputs of a workload, from the cache if they are there.
 
     Args:
-        workload: `w1` to `w4`.
+        workload: a name of `WORKLOADS`.
         size: tuples per stream; auctions in W3, whose bids are nine times as many.
         batch_rows: tuples of all streams per micro-batch, about.
         cache: folder that holds one folder per (workload, size, batch_rows).

@@ -29,6 +29,7 @@ SCHEMA = "key BIGINT, ts TIMESTAMP, val BIGINT"
 SAID: dict[str, tuple[Source | None, ...]] = {  # the punctuations of the streams
     "w1": (pt.when("last"), pt.when("last")),
     "w2": (None, None),
+    "w2-large": (None, None),
     "w3": (pt.unique(), pt.when("last")),
     "w4": (pt.when("last"),) * 3,
 }

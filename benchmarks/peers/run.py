@@ -51,7 +51,7 @@ SYSTEMS = {
     "flink-reuse": System("benchmarks.peers.flink_sql", "flink", ("--conf", "pipeline.object-reuse=true")),
     "pathway": System("benchmarks.peers.pathway_join", "pathway"),
 }
-DESIGNED = {"w1": 2_000_000, "w2": 2_000_000, "w3": 200_000, "w4": 1_000_000}
+DESIGNED = {"w1": 2_000_000, "w2": 2_000_000, "w2-large": 2_500_000, "w3": 200_000, "w4": 1_000_000}
 LIMITS = {("w1", "pathway"): 100_000}  # of `size`: the results of one batch are all in memory at once
 
 
