@@ -21,7 +21,7 @@ from punctuated.experiments.trial import alike, cut, times_us, with_and_without
 
 NEED_A_LENGTH = ("fig08_memory", "fig11_punctuations", "fig12_one_sided", "eq01_state")
 DETERMINISTIC = ("fig07_best_case", "planned_state", *NEED_A_LENGTH)
-ON_TABLES_ONLY = {name for name in EXPERIMENTS if name.startswith(("kn_", "wj_"))}
+ON_TABLES_ONLY = {name for name in EXPERIMENTS if name.startswith(("kn_", "pj_", "wj_"))}
 PNG = b"\x89PNG\r\n"
 
 each_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)

@@ -77,16 +77,18 @@ def _files(batches: Batches, side: Side, before: int, last: int) -> pa.Table:
 
 def stored(spark: SparkSession, checkpoint: Path, query: Query) -> Steps:
     """The query's steps with the state that a checkpoint holds."""
-    heads, entries = (
-        spark.read.format("statestore").option("stateVarName", name).load(str(checkpoint)).collect()
-        for name in ("head", "entries")
-    )
-    kept: dict[int, dict[Any, Any]] = {}
-    for row in entries:
-        kept.setdefault(row.key.bucket, {})[tuple(row.user_map_key)] = tuple(row.user_map_value)
     steps = Steps(query)
-    steps.load([(row.key.bucket, tuple(row.value), kept[row.key.bucket]) for row in heads])
+    kept: dict[int, dict[str, dict[Any, Any]]] = {}
+    for name in steps.maps:
+        for row in _rows(spark, checkpoint, name):
+            of_bucket = kept.setdefault(row.key.bucket, {each: {} for each in steps.maps})
+            of_bucket[name][tuple(row.user_map_key)] = tuple(row.user_map_value)
+    steps.load([(row.key.bucket, tuple(row.value), kept[row.key.bucket]) for row in _rows(spark, checkpoint, "head")])
     return steps
+
+
+def _rows(spark: SparkSession, checkpoint: Path, variable: str) -> list[Any]:
+    return spark.read.format("statestore").option("stateVarName", variable).load(str(checkpoint)).collect()
 
 
 def described(bucket: Bucket) -> dict[str, Any]:

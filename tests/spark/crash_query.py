@@ -20,6 +20,7 @@ AUCTIONS = "item_id BIGINT, seller_id STRING, open_price DOUBLE, opened_at TIMES
 BIDS = "item_id BIGINT, bidder_id STRING, bid_price DOUBLE, bid_at TIMESTAMP, closed BOOLEAN"
 AGGREGATES = {"n": pt.count(), "highest": pt.max("bid_price"), "first": pt.first("bidder_id")}
 BUCKETS = 4
+MEMORY = 40  # tuples: the state of the groups' join is several times larger, and most of it in the state store
 QUERIES = "results", "groups", "written"
 SETTINGS = local_spark.SETTINGS | {
     "spark.driver.memory": "1g",
@@ -35,13 +36,13 @@ def auction_streams(auctions: Any, bids: Any) -> tuple[pt.Stream, pt.Stream]:
     )
 
 
-def join_files(spark: SparkSession, folder: Path) -> Any:
+def join_files(spark: SparkSession, folder: Path, **options: Any) -> Any:
     """The join over the files of a folder."""
     reader = spark.readStream.option("maxFilesPerTrigger", 1).option("latestFirst", "false")
     auctions, bids = (
         reader.schema(schema).parquet(str(folder / name)) for name, schema in (("auctions", AUCTIONS), ("bids", BIDS))
     )
-    return pt.join(*auction_streams(auctions, bids), buckets=BUCKETS)
+    return pt.join(*auction_streams(auctions, bids), buckets=BUCKETS, **options)
 
 
 def start(frame: DataFrame, folder: Path, name: str) -> StreamingQuery:
@@ -67,10 +68,10 @@ def main(folder: Path) -> None:
         builder = builder.config(*setting)
     spark = pt.configure(builder.getOrCreate())
     spark.sparkContext.setLogLevel("ERROR")
-    joined = join_files(spark, folder)
+    joined, larger = join_files(spark, folder), join_files(spark, folder, memory=MEMORY)
     queries = [
         start(joined.results, folder, "results"),
-        start(joined.group_by("item_id").agg(**AGGREGATES), folder, "groups"),
+        start(larger.group_by("item_id").agg(**AGGREGATES), folder, "groups"),
         start_write_to(joined, folder),
     ]
     for query in queries:

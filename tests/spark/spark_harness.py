@@ -173,14 +173,15 @@ class Steps:
         return bucket_ids()[: self.query.join.n_buckets]
 
     @property
-    def _maps(self) -> list[str]:
+    def maps(self) -> list[str]:
+        """What the state store holds of a bucket beside its head."""
         return ["entries", "tables"] if self.query.join.spec.may_overflow else ["entries"]
 
     def save(self) -> Saved:
         """Everything in the state store."""
         tester = self._tester
         return [
-            (each, tester.peekValueState("head", each), {name: tester.peekMapState(name, each) for name in self._maps})
+            (each, tester.peekValueState("head", each), {name: tester.peekMapState(name, each) for name in self.maps})
             for each in self.ids
         ]
 

@@ -33,7 +33,10 @@ def measure(scale: float, progress: Progress | None) -> Result:
     runs = {}
     for i, threshold in enumerate(THRESHOLDS):
         share = part(progress, i, len(THRESHOLDS))
-        tried = [run_join(tables, "pjoin", share, policy=policy(threshold)) for _ in range(REPEATS)]
+        tried = [
+            run_join(tables, "pjoin", part(share, repeat, REPEATS), policy=policy(threshold))
+            for repeat in range(REPEATS)
+        ]
         runs[str(threshold)] = min(tried, key=lambda run: float(run["cpu_s"]))  # type: ignore[arg-type]
     return {"tuples": n, "runs": runs}
 

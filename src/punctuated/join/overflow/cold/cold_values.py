@@ -52,7 +52,7 @@ class ColdValues:
         self.blocks = ColdBlocks(store, [rows.schema for rows in driver.rows], remembered)
         self.parts: dict[str, Part] = {"cold": self}
         self._order, self._inputs = NO_INTS, list[lay.Objects]()
-        self._recent, self._numbering = [NO_INTS], 0  # codes that were touched since values were last put away
+        self._recent = [NO_INTS]  # codes that this batch has touched since values were last put away
         self._ending: _StreamEnd | None = None
         driver.statements.ranges.recall = self._recall
 
@@ -61,9 +61,6 @@ class ColdValues:
     def begin(self, order: Ints, inputs: Sequence[lay.Objects]) -> None:
         """A batch begins; one without objects may still let time go on."""
         self._order, self._inputs = order, list(inputs)
-        numbering = self._driver.codec.numbering if isinstance(self._driver.codec, NumberedKeys) else 0
-        if numbering != self._numbering:
-            self._recent, self._numbering = [NO_INTS], numbering
         if not order.size:
             self._meet(Stretch.of(order, inputs), is_last=True)
 
@@ -92,8 +89,12 @@ class ColdValues:
             self._make_room(self._allowed.working)
 
     def finish(self) -> None:
-        """The same at the end of the batch, for the time between batches."""
+        """The same at the end of the batch, for the time between batches.
+
+        What was touched is forgotten then: what stays in memory must not depend on who has processed earlier batches.
+        """
         self._make_room(self._allowed.resting)
+        self._recent = [NO_INTS]
 
     # What is needed
 
