@@ -11,6 +11,18 @@ from punctuated.kernels.time_list import advance_head, has_own_windows, unlink_f
 
 
 @in_place
+def weigh_values(state: AnyState, n_tuples: Ints, newest: Ints) -> None:
+    """How many tuples each value has, and the time of the last one."""
+    for index in range(n_tuples.size):
+        value: Any = state.values[index]
+        n_tuples[index], newest[index] = 0, NEVER
+        for side in range(n_streams(state)):
+            if value.count[side]:
+                n_tuples[index] += value.count[side]
+                newest[index] = max(newest[index], state.nodes[value.tail[side]].ts)
+
+
+@in_place
 def find_or_add_values(state: AnyState, codes: Ints, last_ts: Ints, last_ends: Ints, indices: Indices) -> None:
     """The I-Nodes of these codes, made if need be, with the times of their last tuples. There must be room.
 

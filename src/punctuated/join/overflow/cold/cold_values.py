@@ -62,16 +62,18 @@ class ColdValues:
         """A batch begins; one without objects may still let time go on."""
         self._order, self._inputs = order, list(inputs)
         if not order.size:
-            self._meet(Stretch.of(order, inputs), is_last=True)
+            self._meet(Stretch.of(order, inputs), NO_INTS, is_last=True)
 
     def before(self, at: int, stop: int) -> int:
         """Bring back what the next objects may touch; how many they are depends on how much that is."""
-        stretch = Stretch.of(self._order[at : min(stop, at + self._portion)], self._inputs)
+        stretch, places = Stretch.of(self._order[at : min(stop, at + self._portion)], self._inputs), NO_INTS
         if self.blocks:
             stretch = stretch.first(stretch.until_stream_ends())
-            stretch = stretch.first(self._fitting(stretch))
+            touched_by, places = self._touched(stretch)
+            n = self._fitting(stretch, touched_by, places)
+            stretch, places = stretch.first(n), places[touched_by < n]
         ready = at + stretch.kind.size
-        self._meet(stretch, is_last=ready == self._order.size)
+        self._meet(stretch, places, is_last=ready == self._order.size)
         return ready
 
     def after(self, at: int) -> None:
@@ -84,7 +86,7 @@ class ColdValues:
             ending, self._ending = self._ending, None
             self._end_stream(ending)
             if is_last:
-                self._meet(Stretch.of(self._order[at:], self._inputs), is_last=True)
+                self._meet(Stretch.of(self._order[at:], self._inputs), NO_INTS, is_last=True)
         if not is_last:
             self._make_room(self._allowed.working)
 
@@ -110,24 +112,21 @@ class ColdValues:
     def _portion(self) -> int:
         return max(1, self._tuples(self._allowed.working) // _STRETCH)
 
-    def _fitting(self, stretch: Stretch) -> int:
+    def _touched(self, stretch: Stretch) -> tuple[Ints, Ints]:
+        """The places on disk that objects touch, and the first object that does."""
+        codes, first = np.unique(stretch.code[stretch.touches], return_index=True)
+        which, places = self.blocks.find(self._driver.codec.addresses(codes))
+        return stretch.touches[first[which]], places
+
+    def _fitting(self, stretch: Stretch, touched_by: Ints, places: Ints) -> int:
         """How many of the objects touch no more than a portion of what is on disk, at least one."""
-        first, which, places = self._located(stretch.code[stretch.touches])
-        volume = np.zeros(stretch.kind.size, np.int64)
-        np.add.at(volume, stretch.touches[first[which]], self.blocks.volume(places))
+        volume = np.bincount(touched_by, self.blocks.volume(places), minlength=stretch.kind.size)
         return max(1, int(np.searchsorted(np.cumsum(volume), self._portion, side="right")))
 
-    def _located(self, codes: Ints) -> tuple[Ints, Ints, Ints]:
-        """Where values are on disk: the first place of each code in `codes`, of which of them, and where on disk."""
-        distinct, first = np.unique(codes, return_index=True)
-        which, places = self.blocks.find(self._driver.codec.addresses(distinct))
-        return first, which, places
-
-    def _meet(self, stretch: Stretch, *, is_last: bool) -> None:
-        """Bring back what these objects touch, and what falls due before they are done."""
+    def _meet(self, stretch: Stretch, touched: Ints, *, is_last: bool) -> None:
+        """Bring back what these objects touch, by its places, and what falls due before they are done."""
         state = self._state
-        codes = stretch.code[stretch.touches]
-        self._recent.append(np.unique(codes))
+        self._recent.append(stretch.code[stretch.touches])
         if not self.blocks:
             return
         moment = max([*stretch.ts[-1:].tolist(), *(state.sides["batch_newest"].tolist() if is_last else ())])
@@ -135,8 +134,9 @@ class ColdValues:
         timed = [due_timers(state, watermarks)]
         if stretch.kind[:1].tolist() == [lay.END_STREAM]:
             timed += self._expect_end(int(stretch.side[0]), int(stretch.ts[0]))
-        _, _, places = self._located(np.concatenate([codes, state.arrays.values["code"][np.concatenate(timed)]]))
-        self._bring_back(np.unique(np.concatenate([places, self.blocks.due(first_ends(state, watermarks))])))
+        codes = np.unique(state.arrays.values["code"][np.concatenate(timed)])
+        _, places = self.blocks.find(self._driver.codec.addresses(codes))
+        self._bring_back(np.unique(np.concatenate([touched, places, self.blocks.due(first_ends(state, watermarks))])))
 
     def _expect_end(self, side: int, ts: int) -> list[Ints]:
         """A stream is about to end: its endings that wait take effect; values on disk are told afterwards."""
@@ -220,7 +220,7 @@ class ColdValues:
         self._settle_rows()
         surplus = int(state.sides["live"].sum()) - int(_KEPT * limit)
         if surplus > 0:
-            values = coldest_values(state, surplus, np.unique(np.concatenate(self._recent)))
+            values = coldest_values(state, surplus, np.concatenate(self._recent))
             addresses = driver.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
             watched = is_watched(state, values)
             portion = take_out(state, driver.rows, values, addresses)

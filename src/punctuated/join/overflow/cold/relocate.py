@@ -16,6 +16,7 @@ from punctuated.join.state.multiway_arrays import MultiwayState
 from punctuated.join.state.rows import RowStore
 from punctuated.join.state.saved import Ints
 from punctuated.kernels import layout as lay
+from punctuated.kernels.cold import weigh_values
 from punctuated.kernels.packed import unpack
 from punctuated.kernels.restore import find_values
 
@@ -28,16 +29,14 @@ def coldest_values(state: JoinState, surplus: int, recent: Ints) -> Ints:
     Those with the oldest last tuples first, but for values that objects have touched recently, by their codes.
     """
     arrays, n = state.arrays, state.n_values
-    values, counts = arrays.values[:n], arrays.values["count"][:n, : state.n_streams]
-    candidates = np.flatnonzero(_may_go(state) & (counts > 0).any(axis=1))
-    tails = np.where(counts[candidates] > 0, values["tail"][candidates][:, : state.n_streams], 0)
-    newest = np.where(counts[candidates] > 0, arrays.nodes["ts"][tails], lay.NEVER).max(axis=1, initial=lay.NEVER)
+    n_tuples, newest = np.empty(n, np.int64), np.empty(n, np.int64)
+    weigh_values(arrays, n_tuples, newest)
+    candidates = np.flatnonzero(_may_go(state) & (n_tuples > 0))
     is_recent = np.zeros(n, np.bool_)
     found = find_values(arrays, recent)
     is_recent[found[found >= 0]] = True
-    order = candidates[np.lexsort((newest, is_recent[candidates]))]
-    n_gone = np.cumsum(counts[order].sum(axis=1))
-    return np.asarray(order[: np.searchsorted(n_gone, surplus) + 1])
+    order = candidates[np.lexsort((newest[candidates], is_recent[candidates]))]
+    return np.asarray(order[: np.searchsorted(np.cumsum(n_tuples[order]), surplus) + 1])
 
 
 def _may_go(state: JoinState) -> Mask:
