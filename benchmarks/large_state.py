@@ -8,6 +8,7 @@ The state of 20 GB of decision 015 is `--gigabytes 20 --memory "1 GiB" --worker-
 """
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -95,7 +96,7 @@ def measure(options: argparse.Namespace, console: Console) -> list[dict[str, flo
             while query.isActive and not (triggers and triggers[-1]["gigabytes"] >= options.gigabytes):
                 time.sleep(0.2)
                 for progress in query.recentProgress[len(triggers) :]:
-                    triggers.append(record(progress))
+                    triggers.append(record(json.loads(progress.json)))
                     console.print(" ".join(f"{name} {value:,.3g}" for name, value in triggers[-1].items()))
             if query.exception() is not None:
                 raise query.exception()
