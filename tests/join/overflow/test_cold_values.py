@@ -1,6 +1,6 @@
 """Joins with a part of their state on disk: equal to the oracle, whatever the memory, and near its limit."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -114,21 +114,26 @@ def test_an_extra_predicate_decides_what_matches(case: Case, share: float) -> No
 @given(cases(announced=key_patterns()), MEMORIES, st.integers(1, 4))
 def test_survives_in_the_journal(case: Case, share: float, every: int) -> None:
     spec = of_two(case, share)
+    between = written_and_sometimes_restored(lambda: new_driver(spec), every)
+    check_equals_oracle(lambda _, batches: run(spec, batches, between=between), case.spec, case.batches, but=BUT)
+
+
+def written_and_sometimes_restored(make: Callable[[], JoinDriver], every: int) -> Callable[[JoinDriver], JoinDriver]:
+    """After each batch the journal is written, and after every so many another driver goes on from it."""
     journal, entries = Journal(), list[bytes]()
 
-    def written_and_sometimes_restored(driver: JoinDriver) -> JoinDriver:
+    def go_on(driver: JoinDriver) -> JoinDriver:
         nonlocal journal
+        stays_near_its_limit(driver)
         entries.append(journal.write(driver))
         if len(entries) % every:
             return driver
-        fresh = new_driver(spec)
+        fresh = make()
         journal = restore(fresh, entries)
         assert fresh.state.n_stored.tolist() == driver.state.n_stored.tolist()
         return fresh
 
-    check_equals_oracle(
-        lambda _, batches: run(spec, batches, between=written_and_sometimes_restored), case.spec, case.batches, but=BUT
-    )
+    return go_on
 
 
 TIGHT = JoinSpec(
@@ -219,8 +224,9 @@ def test_more_rows_than_32_bits_can_number(case: Case, share: float) -> None:
 
 
 @FEWER
-@given(multiway_cases(), MEMORIES)
-def test_many_streams_equal_the_oracle(case: Case, share: float) -> None:
+@given(multiway_cases(), MEMORIES, st.integers(1, 9))
+def test_many_streams_equal_the_oracle_and_survive_in_the_journal(case: Case, share: float, every: int) -> None:
     assume(case.spec.left.key)
     spec = replace(case.spec, memory=Memory(tuples=max(1, int(20 * share))))
-    check_many(case, run_many(spec, case.batches, new_driver_of_many(spec), stays_near_its_limit), BUT)
+    between = written_and_sometimes_restored(lambda: new_driver_of_many(spec), every)
+    check_many(case, run_many(spec, case.batches, new_driver_of_many(spec), between), BUT)
