@@ -23,6 +23,7 @@ from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Log
 from punctuated.kernels.layout import NEVER, NOT_SET
 
 _MERGED = 16  # blocks that are written anew together
+Mask = npt.NDArray[np.bool_]
 _PLACE = np.dtype([("place", "i8")])
 
 
@@ -37,7 +38,7 @@ class ColdBlocks:
         self._blocks = np.zeros(
             0, [("number", "i8"), ("watched", "i8"), ("whole", "i8"), ("slots", "i8"), ("values", "i8"), *fields]
         )
-        self._taken: dict[int, Ints] = {}  # the slots of values that were taken out of a block that is still there
+        self._left: dict[int, Mask] = {}  # which values are still there, of blocks out of which some were taken
         self._next = 0
 
     def __bool__(self) -> bool:
@@ -83,7 +84,7 @@ class ColdBlocks:
             block, portion = self._block(number), self._read(number).select(slot_of(ours))
             block["left"] -= [len(each) for each in portion.tuples]
             block["values"] -= ours.size
-            self._taken[number] = np.sort(np.concatenate([self._taken.get(number, NO_INTS), slot_of(ours)]))
+            self._left.setdefault(number, np.ones(int(block["slots"]), np.bool_))[slot_of(ours)] = False
             taken.append((portion, bool(block["watched"])))
         self._index.remove(np.concatenate([NO_INTS, *(portion.addresses for portion, _ in taken)]), places)
         self._remove(self._blocks["number"][self._blocks["values"] == 0])
@@ -91,9 +92,8 @@ class ColdBlocks:
 
     def all_places(self, number: int) -> Ints:
         """The places of all values that are left in a block."""
-        here = np.ones(int(self._block(number)["slots"]), np.bool_)
-        here[self._taken.get(number, NO_INTS)] = False
-        return place_of(number, np.flatnonzero(here))
+        left = self._left.get(number)
+        return place_of(number, np.arange(int(self._block(number)["slots"])) if left is None else np.flatnonzero(left))
 
     def numbers(self, having: int | None = None) -> list[int]:
         """The blocks that are there; with `having`, those that have tuples of that side."""
@@ -130,7 +130,7 @@ class ColdBlocks:
         others = [other for other in range(self._n) if other != side]
         return self._drop((self._blocks["left"][:, others] == 0).all(axis=1))
 
-    def _drop(self, which: npt.NDArray[np.bool_]) -> Ints:
+    def _drop(self, which: Mask) -> Ints:
         gone = self._blocks[which & (self._blocks["watched"] == 0)]
         for number in gone["number"].tolist():
             left = self.all_places(number)
@@ -195,7 +195,7 @@ class ColdBlocks:
         for number in numbers.tolist():
             self._store.remove(f"{number}.values")
             self._store.remove(f"{number}.tuples")
-            self._taken.pop(number, None)
+            self._left.pop(number, None)
         self._blocks = self._blocks[~np.isin(self._blocks["number"], numbers)]
 
     # What outlives a batch
@@ -208,7 +208,7 @@ class ColdBlocks:
         log = Log(
             self._blocks["number"].copy(), self._next, lambda places: self._read_rows(self._blocks["number"][places])
         )
-        taken = [place_of(number, self._taken[number]) for number in sorted(self._taken)]
+        taken = [place_of(number, np.flatnonzero(~left)) for number, left in sorted(self._left.items())]
         places = np.concatenate([NO_INTS, *taken]).view(_PLACE)
         return Content(records={"left": self._blocks.copy(), "taken": places}, logs={"blocks": log})
 
@@ -232,8 +232,9 @@ class ColdBlocks:
         self._blocks, self._next = saved.records["left"].copy(), log.next_id
         taken = np.ascontiguousarray(saved.records["taken"]["place"])
         numbers, starts = np.unique(block_of(taken), return_index=True)
-        of_blocks = np.split(slot_of(taken), starts[1:])
-        self._taken = dict(zip(numbers.tolist(), of_blocks, strict=True)) if taken.size else {}
+        for number, ours in zip(numbers.tolist(), np.split(taken, starts[1:]), strict=False):  # none: one empty part
+            self._left[number] = np.ones(int(self._block(number)["slots"]), np.bool_)
+            self._left[number][slot_of(ours)] = False
         for at, number in enumerate(log.ids.tolist()):
             block = log.rows.slice(at, 1)
             if not self._store.is_durable:
