@@ -7,8 +7,8 @@ import pyarrow as pa
 from hypothesis import given
 
 from driver_harness import TEXTS, new_driver, run
+from journaled import journaled
 from punctuated.join.driver import JoinDriver
-from punctuated.join.state.journal import Journal, restore
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, OnViolation
@@ -89,16 +89,7 @@ def run_on_two_columns(spec: JoinSpec, batches: Any) -> list[Observed]:
 
 def run_restored(spec: JoinSpec, batches: Any, first: pa.DataType) -> list[Observed]:
     """Every batch by a driver that knows the journal alone."""
-    journal, entries = Journal(), list[bytes]()
-
-    def restored(driver: JoinDriver) -> JoinDriver:
-        nonlocal journal
-        entries.append(journal.write(driver))
-        fresh = driver_of(spec, first)
-        journal = restore(fresh, entries)
-        return fresh
-
-    return run(spec, batches, numbered_in_order(spec, first), between=restored)
+    return run(spec, batches, numbered_in_order(spec, first), between=journaled(lambda: driver_of(spec, first)))
 
 
 @given(cases().map(as_text))

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from journaled import journaled
 from multiway_harness import COUNTED, check, new_driver, run
 from punctuated.join import driver as driver_module
 from punctuated.join.driver import JoinDriver
 from punctuated.join.state import arrays
-from punctuated.join.state.journal import Journal, restore
 from punctuated.model.algorithm import GCA, HW, LCA, MW, NLW, RIPPLE, XJOIN, Algorithm
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.predicate import Column
@@ -48,16 +48,7 @@ def test_every_algorithm_equals_the_oracle(algorithm: Algorithm, data: st.DataOb
 @FEWER
 @given(multiway_cases())
 def test_survives_in_the_journal(case: Case) -> None:
-    journal, entries = Journal(), list[bytes]()
-
-    def restored(driver: JoinDriver) -> JoinDriver:
-        nonlocal journal
-        entries.append(journal.write(driver))
-        fresh = new_driver(case.spec)
-        journal = restore(fresh, entries)
-        return fresh
-
-    check(case, run(case.spec, case.batches, between=restored))
+    check(case, run(case.spec, case.batches, between=journaled(lambda: new_driver(case.spec))))
 
 
 @FEWER

@@ -1,6 +1,6 @@
 """Joins with a part of their state on disk: equal to the oracle, whatever the memory, and near its limit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from driver_harness import TEXTS, new_driver, run
+from journaled import journaled
 from multiway_harness import check as check_many
 from multiway_harness import new_driver as new_driver_of_many
 from multiway_harness import run as run_many
@@ -114,26 +115,12 @@ def test_an_extra_predicate_decides_what_matches(case: Case, share: float) -> No
 @given(cases(announced=key_patterns()), MEMORIES, st.integers(1, 4))
 def test_survives_in_the_journal(case: Case, share: float, every: int) -> None:
     spec = of_two(case, share)
-    between = written_and_sometimes_restored(lambda: new_driver(spec), every)
-    check_equals_oracle(lambda _, batches: run(spec, batches, between=between), case.spec, case.batches, but=BUT)
+    go_on = journaled(lambda: new_driver(spec), every)
 
+    def near_its_limit(driver: JoinDriver) -> JoinDriver:
+        return go_on(stays_near_its_limit(driver))
 
-def written_and_sometimes_restored(make: Callable[[], JoinDriver], every: int) -> Callable[[JoinDriver], JoinDriver]:
-    """After each batch the journal is written, and after every so many another driver goes on from it."""
-    journal, entries = Journal(), list[bytes]()
-
-    def go_on(driver: JoinDriver) -> JoinDriver:
-        nonlocal journal
-        stays_near_its_limit(driver)
-        entries.append(journal.write(driver))
-        if len(entries) % every:
-            return driver
-        fresh = make()
-        journal = restore(fresh, entries)
-        assert fresh.state.n_stored.tolist() == driver.state.n_stored.tolist()
-        return fresh
-
-    return go_on
+    check_equals_oracle(lambda _, batches: run(spec, batches, between=near_its_limit), case.spec, case.batches, but=BUT)
 
 
 TIGHT = JoinSpec(
@@ -228,5 +215,9 @@ def test_more_rows_than_32_bits_can_number(case: Case, share: float) -> None:
 def test_many_streams_equal_the_oracle_and_survive_in_the_journal(case: Case, share: float, every: int) -> None:
     assume(case.spec.left.key)
     spec = replace(case.spec, memory=Memory(tuples=max(1, int(20 * share))))
-    between = written_and_sometimes_restored(lambda: new_driver_of_many(spec), every)
-    check_many(case, run_many(spec, case.batches, new_driver_of_many(spec), between), BUT)
+    go_on = journaled(lambda: new_driver_of_many(spec), every)
+
+    def near_its_limit(driver: JoinDriver) -> JoinDriver:
+        return go_on(stays_near_its_limit(driver))
+
+    check_many(case, run_many(spec, case.batches, new_driver_of_many(spec), near_its_limit), BUT)

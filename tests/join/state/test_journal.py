@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver_harness import new_driver, run
+from journaled import journaled
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
@@ -35,19 +36,10 @@ SPEC = JoinSpec(
 
 @given(cases(announced=key_patterns()), st.integers(1, 4))
 def test_a_restored_driver_goes_on_as_if_nothing_had_happened(case: Case, every: int) -> None:
-    journal, entries = Journal(), list[bytes]()
-
-    def written_and_sometimes_restored(driver: JoinDriver) -> JoinDriver:
-        nonlocal journal
-        entries.append(journal.write(driver))
-        if len(entries) % every:
-            return driver
-        fresh = new_driver(driver.spec)
-        journal = restore(fresh, entries)
-        return fresh
-
     check_equals_oracle(
-        lambda spec, batches: run(spec, batches, between=written_and_sometimes_restored), case.spec, case.batches
+        lambda spec, batches: run(spec, batches, between=journaled(lambda: new_driver(spec), every)),
+        case.spec,
+        case.batches,
     )
 
 

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driver_harness import new_driver
-from punctuated.join.driver import JoinDriver
-from punctuated.join.state.journal import Journal, restore
+from journaled import journaled
 from punctuated.model.algorithm import STAGED_XJOIN
 from punctuated.testing.strategies import Case
 from staged_cases import PJOINS, check_stages, staged_cases
@@ -30,15 +29,4 @@ def test_pjoin_finds_every_pair_once_and_says_what_is_over(algorithm: object, da
 @FEWER
 @given(staged_cases(), st.integers(1, 3))
 def test_a_restored_join_goes_on_in_the_middle_of_its_stages(case: Case, every: int) -> None:
-    journal, entries = Journal(), list[bytes]()
-
-    def written_and_sometimes_restored(driver: JoinDriver) -> JoinDriver:
-        nonlocal journal
-        entries.append(journal.write(driver))
-        if len(entries) % every:
-            return driver
-        fresh = new_driver(driver.spec)
-        journal = restore(fresh, entries)
-        return fresh
-
-    check_stages(case, between=written_and_sometimes_restored)
+    check_stages(case, between=journaled(lambda: new_driver(case.spec), every))

@@ -22,6 +22,7 @@ from punctuated.join.overflow.cold.portion import Portion
 from punctuated.join.overflow.cold.relocate import coldest_values, is_watched, take_out
 from punctuated.join.overflow.cold.stretch import Stretch
 from punctuated.join.overflow.scratch import TableStore
+from punctuated.join.overflow.tuples_within import tuples_within
 from punctuated.join.state.multiway_arrays import MultiwayState
 from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Part
 from punctuated.kernels import layout as lay
@@ -101,12 +102,7 @@ class ColdValues:
     # What is needed
 
     def _tuples(self, memory: Memory) -> int:
-        """How many tuples so much memory holds."""
-        if memory.tuples is not None:
-            return memory.tuples
-        assert memory.nbytes is not None
-        widest = max(rows.bytes_per_row for rows in self._driver.rows)
-        return max(1, int(memory.nbytes / (widest + self._state.bytes_per_tuple)))
+        return tuples_within(memory, self._state, max(rows.bytes_per_row for rows in self._driver.rows))
 
     @property
     def _portion(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from punctuated.join.overflow.tuples_within import tuples_within
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.rows import RowStore
 from punctuated.model.memory import Memory
@@ -23,11 +24,8 @@ class MemoryLimit:
         if self._memory is None:
             return None
         self._row_bytes = max([self._row_bytes, *(int(each.bytes_per_row) for each in rows)])
-        limit = self._memory.tuples
-        if self._memory.nbytes is not None:
-            limit = max(1, self._memory.nbytes // (self._row_bytes + self._state.bytes_per_tuple))
-        self._last = limit
-        return limit
+        self._last = tuples_within(self._memory, self._state, self._row_bytes)
+        return self._last
 
     def portion(self) -> int:
         """How many tuples may be read from disk at a time, beside those in memory."""
