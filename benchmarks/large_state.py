@@ -71,14 +71,14 @@ def start(spark: SparkSession, options: argparse.Namespace, folder: str) -> Any:
 
 def peak_mb() -> dict[str, int]:
     """The most memory that each Python worker, and the JVM, had resident."""
-    peaks = {"workers": 0, "jvm": 0}
+    peaks = {"worker_mb": 0, "jvm_mb": 0}
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             command, text = (status.parent / "cmdline").read_bytes(), status.read_text()
         except OSError:
             continue  # it has ended
         found = re.search(r"VmHWM:\s+(\d+) kB", text)
-        kind = "workers" if b"pyspark.daemon" in command else "jvm" if b"SparkSubmit" in command else None
+        kind = "worker_mb" if b"pyspark.daemon" in command else "jvm_mb" if b"SparkSubmit" in command else None
         if found and kind:
             peaks[kind] = max(peaks[kind], int(found[1]) // 1024)
     return peaks
@@ -97,11 +97,11 @@ def measure(options: argparse.Namespace, console: Console) -> list[dict[str, flo
                 time.sleep(0.2)
                 for progress in query.recentProgress[len(triggers) :]:
                     triggers.append(record(json.loads(progress.json)))
-                    console.print(" ".join(f"{name} {value:,.3g}" for name, value in triggers[-1].items()))
+                    told = {**triggers[-1], **peak_mb()}
+                    console.print(" ".join(f"{name} {value:,.3g}" for name, value in told.items()), soft_wrap=True)
             if query.exception() is not None:
                 raise query.exception()
         finally:
-            console.print(f"peak MB of a process: {peak_mb()}")
             query.stop()
             spark.stop()
     return triggers
