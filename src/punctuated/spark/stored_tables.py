@@ -16,7 +16,7 @@ class StoredTables:
     """The tables of one bucket."""
 
     is_durable = True
-    table_rows = 1 << 13  # a table is read as a whole
+    table_bytes = 1 << 18  # a table is read as a whole
 
     def __init__(self, stored: Any) -> None:
         self._stored = stored

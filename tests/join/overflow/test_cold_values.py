@@ -40,7 +40,7 @@ FEWER = settings(max_examples=settings().max_examples // 4)  # they are many, an
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Scratch, "table_rows", 3)
+    monkeypatch.setattr(Scratch, "table_bytes", 150)  # three tuples or so
     monkeypatch.setattr(cold_blocks, "_MERGED", 2)
 
 

@@ -38,7 +38,7 @@ class TableStore(Protocol):
     """
 
     is_durable: bool
-    table_rows: int  # how many a table should have: many if a look at a few of them costs no more than they are
+    table_bytes: int  # how large a table should be: large if a look at a few rows costs no more than they are
 
     def write(self, name: str, table: pa.Table) -> None:
         """Keep a table under a new name."""
@@ -54,7 +54,7 @@ class Scratch:
     """The tables of one join in this process; they go with it."""
 
     is_durable = False
-    table_rows = 1 << 17  # files are mapped
+    table_bytes = 1 << 23  # files are mapped
 
     def __init__(self) -> None:
         with _told(scratch_root()):

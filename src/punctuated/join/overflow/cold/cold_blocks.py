@@ -1,8 +1,8 @@
 """Values on disk, in blocks that are written once: what is taken out of a block is dead there.
 
-A block holds tuples of values that are neighbours by address, as many as a table of the store should have. In memory
-there are of each value its address and its place, and of each block how many tuples are left and when the first and the
-last of them leave their windows. Blocks of which less than half is left are written anew together.
+A block holds tuples of values that are neighbours by address, and is as large as a table of the store should be. In
+memory there are of each value its address and its place, and of each block how many tuples are left and when the first
+and the last of them leave their windows. Blocks of which less than half is left are written anew together.
 
 Blocks are *watched* or silent. A value of a watched block has to come back when the first of its tuples leaves its
 window, since that is seen outside; a silent block is dropped unread when all its tuples are out of their windows.
@@ -59,7 +59,7 @@ class ColdBlocks:
     def put(self, portion: Portion, *, watched: bool) -> None:
         """Write values to disk."""
         portion = portion.select(np.argsort(portion.addresses, kind="stable"))
-        for start, stop in _cuts(portion, self._store.table_rows):
+        for start, stop in _cuts(portion, self._store.table_bytes):
             self._write(portion.slice(start, stop), watched)
 
     def find(self, addresses: Ints) -> tuple[Ints, Ints]:
@@ -253,9 +253,9 @@ def _none(schema: pa.Schema) -> ColdTuples:
     return ColdTuples(schema.empty_table(), NO_INTS, NO_INTS, NO_INTS, NO_INTS, NO_INTS)
 
 
-def _cuts(portion: Portion, most: int) -> Iterator[tuple[int, int]]:
-    """Where to cut a portion, so that a block has few tuples: at least one value each."""
-    n = portion.addresses.size
+def _cuts(portion: Portion, most_bytes: int) -> Iterator[tuple[int, int]]:
+    """Where to cut a portion, so that a block is not larger than that, but has at least one value."""
+    n, most = portion.addresses.size, most_bytes * portion.n_tuples // max(1, portion.nbytes)
     sizes = sum((np.bincount(each.owner, minlength=n) for each in portion.tuples), np.zeros(n, np.int64))
     behind = np.cumsum(sizes)
     start = 0

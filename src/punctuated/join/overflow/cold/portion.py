@@ -12,6 +12,7 @@ from punctuated.join.state.saved import Ints
 from punctuated.kernels.layout import NOT_SET
 
 Mask = npt.NDArray[np.bool_]
+_NUMBERS = 24  # bytes of what is known of a tuple beside its row
 _FIELDS = ("owner", "id", "ts", "mark", "end")  # behind the columns of the rows; the last one only if it is its own
 
 
@@ -90,6 +91,11 @@ class Portion:
     @property
     def n_tuples(self) -> int:
         return sum(map(len, self.tuples))
+
+    @property
+    def nbytes(self) -> int:
+        """Of the tuples, about."""
+        return sum(each.rows.nbytes + _NUMBERS * len(each) for each in self.tuples)
 
     def select(self, which: Ints) -> "Portion":
         """Some values, in this order; tuples stay in the order of their values."""
