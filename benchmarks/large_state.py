@@ -30,6 +30,11 @@ import punctuated as pt
 WIDTH = 1024  # bytes of a payload; a quarter of them cannot be compressed away
 RECENT = 50_000  # orders that most payments are for
 ANY = 1_000  # one of so many payments is for any order
+ALLOCATION = {  # what RocksDB frees goes back to the system; by default glibc keeps most of it
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "131072",
+    "MALLOC_TRIM_THRESHOLD_": "131072",
+}
 STAGES = ("restore", "join", "save")
 SETTINGS = {
     "spark.driver.memory": "2g",
@@ -86,7 +91,7 @@ def peak_mb() -> dict[str, int]:
 
 def measure(options: argparse.Namespace, console: Console) -> list[dict[str, float]]:
     """A record for each trigger, until the state is as large as asked for."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ |= ALLOCATION | {"PYSPARK_PYTHON": sys.executable}
     limit = {"spark.executor.pyspark.memory": options.worker_memory} if options.worker_memory else {}
     spark = pt.configure(session("rocksdb", 2, SETTINGS | limit))
     triggers: list[dict[str, float]] = []
