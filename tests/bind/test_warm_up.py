@@ -25,6 +25,11 @@ def test_a_host_is_warm_for_joins_of_every_kind(cold: Path, monkeypatch: pytest.
         "pairs.ready",
         "four.ready",
         "eight.ready",
+        "cold.ready",
+        "cold.expiries.ready",
+        "cold.four.ready",
+        "cold.eight.ready",
+        "stages.ready",
     }
 
     def refuse(kernels: warm_up.Kernels) -> None:

@@ -6,6 +6,7 @@ Without this, all workers of a host would compile the same kernels at the same t
 import fcntl
 import hashlib
 from contextlib import suppress
+from dataclasses import replace
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -22,8 +23,10 @@ from punctuated.join.output.group_by import GroupBy
 from punctuated.join.state.journal import Journal, restore
 from punctuated.kernels._code_cache import code_folder
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.algorithm import PWJOIN, pair
+from punctuated.model.algorithm import PJOIN, PWJOIN, pair
 from punctuated.model.batch import StreamBatch
+from punctuated.model.memory import Memory
+from punctuated.model.policy import Policy
 from punctuated.model.reach import reach_within
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow, UntilWindow, Window
@@ -41,10 +44,36 @@ class Kernels(Enum):
     OF_PAIRS = ".pairs"  # its windows have structures of their own
     OF_FOUR = ".four"  # up to four streams in one join, and up to eight
     OF_EIGHT = ".eight"
+    OF_COLD = ".cold"  # what any of these needs besides, if values may be on disk
+    OF_COLD_EXPIRIES = ".cold.expiries"
+    OF_COLD_FOUR = ".cold.four"
+    OF_COLD_EIGHT = ".cold.eight"
+    OF_STAGES = ".stages"  # and a join of values that works in stages
+
+    @property
+    def in_memory(self) -> "Kernels":
+        """Those of the same join if all of it is in memory."""
+        return _IN_MEMORY.get(self, self)
+
+
+_COLD = {
+    Kernels.OF_VALUES: Kernels.OF_COLD,
+    Kernels.OF_EXPIRIES: Kernels.OF_COLD_EXPIRIES,
+    Kernels.OF_FOUR: Kernels.OF_COLD_FOUR,
+    Kernels.OF_EIGHT: Kernels.OF_COLD_EIGHT,
+}
+_IN_MEMORY = {cold: warm for warm, cold in _COLD.items()} | {Kernels.OF_STAGES: Kernels.OF_VALUES}
 
 
 def kernels_of(spec: JoinSpec) -> Kernels:
     """What a join needs."""
+    if spec.is_staged:
+        return Kernels.OF_STAGES
+    kernels = _in_memory(spec)
+    return _COLD[kernels] if spec.memory is not None else kernels
+
+
+def _in_memory(spec: JoinSpec) -> Kernels:
     if spec.reaches:
         return Kernels.OF_FOUR if len(spec.streams) <= 4 else Kernels.OF_EIGHT
     if spec.algorithm.structures is not None:
@@ -58,6 +87,8 @@ def compile_once(kernels: Kernels = Kernels.OF_VALUES) -> None:
 
     Where machine code cannot be kept, each process compiles what it needs when it needs it.
     """
+    if kernels.in_memory is not kernels:
+        compile_once(kernels.in_memory)
     folder = code_folder()
     if folder is None:
         return
@@ -89,6 +120,8 @@ def load_kernels(kernels: Kernels = Kernels.OF_VALUES) -> None:
         restored = join.driver()
         restore(restored, entries)
         restored.process(*(StreamBatch(_rows(2 * _ROWS, key_type)) for _ in join.inputs))
+        if join.spec.may_overflow:
+            restored.end()  # which values on disk are told by themselves
     _add_up()
 
 
@@ -99,14 +132,23 @@ def _add_up() -> None:
 
 
 def _join(key_type: pa.DataType, kernels: Kernels) -> BoundJoin:
+    spec = _spec(kernels.in_memory)
+    if kernels is Kernels.OF_STAGES:
+        streams = tuple(replace(stream, window=None) for stream in spec.streams)
+        spec = replace(spec, streams=streams, algorithm=PJOIN, policy=Policy())
+    if kernels.in_memory is not kernels:
+        spec = replace(spec, memory=Memory(tuples=_ROWS // 2))
+    schema = _rows(0, key_type).schema
+    return BoundJoin(spec, tuple(Reader(stream, None, schema, (key_type,)) for stream in spec.streams))
+
+
+def _spec(kernels: Kernels) -> JoinSpec:
     paired = kernels is Kernels.OF_PAIRS
     window = UntilWindow("until") if kernels is Kernels.OF_EXPIRIES else TimeWindow(_ROWS)
     names = {Kernels.OF_FOUR: "ABC", Kernels.OF_EIGHT: "ABCDE"}.get(kernels, "AB")
     reaches = (reach_within(names, _ROWS),) if len(names) > 2 else ()
     streams = tuple(_stream(name, window, not paired) for name in names)
-    spec = JoinSpec(streams, algorithm=pair("HT") if paired else PWJOIN, reaches=reaches)
-    schema = _rows(0, key_type).schema
-    return BoundJoin(spec, tuple(Reader(stream, None, schema, (key_type,)) for stream in spec.streams))
+    return JoinSpec(streams, algorithm=pair("HT") if paired else PWJOIN, reaches=reaches)
 
 
 def _stream(name: str, window: Window, punctuated: bool) -> StreamSpec:
