@@ -17,6 +17,8 @@ from punctuated.join.exchange.bundle import from_ipc, unpack_bundle
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.group_by import GroupBy
 from punctuated.join.output.grouping import check_grouping, describe_grouping
+from punctuated.join.output.told import Told
+from punctuated.join.output.views import punctuation_schema
 from punctuated.join.shedding.coins import Shares, flip_coins
 from punctuated.join.shedding.estimates import PAIR_SCHEMA, PROBING, STORED, UNTIL, GroupEstimates, P, Q, pair_columns
 from punctuated.kernels.layout import FOREVER
@@ -267,7 +269,8 @@ def test_a_final_group_comes_out_with_its_punctuation_and_leaves_nothing() -> No
     whole = expected.process(last)
     last.ended = False
     for key, left in ((1, {0, 2}), (0, {2}), (2, set())):
-        last.punctuations = [pa.table({"k": [key], "ts": [0]})]
+        schema = punctuation_schema(["k"], [pa.int64()])
+        last.punctuations = [Told(schema, [pa.array([key])], np.zeros(1, np.int64), pa.array(["both"]))]
         found = groups.process(last)
         assert_same({(key,): by_group(whole, ["k"])[key,]}, by_group(found, ["k"]))
         last = BatchResult()

@@ -16,7 +16,7 @@ from punctuated.join.intake.pattern_match import typed_scalar
 from punctuated.join.intake.window_ends import window_ends
 from punctuated.join.output.json_rows import render_values
 from punctuated.kernels import layout as lay
-from punctuated.kernels.merge import has_ties, is_sorted
+from punctuated.kernels.merge import are_in_order, has_ties, is_sorted
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import Pattern
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values, time_floor
@@ -94,6 +94,8 @@ class _Punctuations:
         if not self.ts:
             return _NO_INTS, _NO_INTS, np.empty(0, np.uint8)
         ts, code, kind = np.concatenate(self.ts), np.concatenate(self.code), np.concatenate(self.kind)
+        if are_in_order(ts, kind, code):
+            return ts, code, kind
         order = np.lexsort((code, kind, ts))
         return ts[order], code[order], kind[order]
 

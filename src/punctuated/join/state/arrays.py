@@ -150,7 +150,7 @@ class JoinState:
             "boundaries": np.zeros((n, 0), lay.BOUNDARY),
             "queue": np.zeros(spec.purge_threshold, np.int64),
             "done": np.zeros(2 * timed, np.int64),
-            "runs": np.zeros(0, lay.RUN),
+            "runs": np.zeros(0, lay.FINISHED),
             "ranges": np.zeros(0, lay.range_type(self.width)),
             "pairs": np.empty((n, _PAIRS), np.int32),
             "unmatched": np.zeros(SMALLEST, lay.UNMATCHED),

@@ -44,7 +44,8 @@ class Statements:
 
     @property
     def nbytes(self) -> int:
-        return self.memory.nbytes + self.ranges.nbytes
+        """Bytes beside what the loop sees."""
+        return self.ranges.nbytes
 
     # A batch
 
@@ -101,7 +102,7 @@ class Statements:
     def remember(self) -> None:
         """Let the loop see the memory of punctuations as it is now."""
         self.ranges.show(self._state)
-        self._state.show_runs(self.memory.runs.records())
+        self._state.show_runs(self.memory.runs)
 
     def settle(self, watermark: int) -> None:
         """The batch is over: times of ranges that the output watermark has reached no longer matter."""

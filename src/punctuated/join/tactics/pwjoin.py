@@ -52,7 +52,7 @@ class PWJoin:
         known = self.state.arrays.values["code"][: self.state.n_values]
         statements.ranges.note_keys()
         boundaries = self.state.boundary_codes()
-        moved = self._codec.keep_only(np.unique(np.concatenate([known, statements.memory.runs.low, boundaries])))
+        moved = self._codec.keep_only(np.unique(np.concatenate([known, statements.memory.runs["low"], boundaries])))
         if moved is None:
             return
         known[:] = moved[known]
