@@ -14,7 +14,6 @@ from punctuated.kernels.layout import (
     OUT,
     OUT_RECALLED,
     RECALLED,
-    AnyState,
     Bytes,
     Ints,
     Records,
@@ -59,29 +58,30 @@ def write_run(runs: Records, n: int, low: int, high: int, flags: int, touched: i
 
 
 @inlined
-def remember_value(state: AnyState, index: int, runs: Records, n: int) -> int:
+def remember_value(value: Any, touched: int, runs: Records, n: int) -> int:
     """A run of one value; what ranges say of it is remembered with the ranges."""
-    value = state.values[index]
     flags, code = value.flags, value.code
     named = flags & ENDED_ANY & ~(flags // RECALLED)
     value.flags = flags | ARCHIVED | OUT_RECALLED | (flags & ENDED_ANY) * RECALLED
-    return write_run(runs, n, code, code, named * (ENDED | EFFECT) | OUT, state.endings[index].touched)
+    return write_run(runs, n, code, code, named * (ENDED | EFFECT) | OUT, touched)
 
 
 @in_place
 def archive_values(
-    state: AnyState, indices: Ints, old: Records, runs: Records, is_new: Bytes, bucket: int, n_buckets: int
-) -> int:
-    """Write the old runs and these values, I-Nodes in the order of their codes, to `runs`; returns how many they are.
+    values: Records, endings: Records, done: Ints, old: Records, runs: Records, is_new: Bytes, place: tuple[int, int]
+) -> tuple[int, int]:
+    """Write the old runs and the values that are `done`, given in the order of their codes, to `runs`.
 
     A value of which an ending is still pending has a timer and a time of its own: it leaves the runs, and stays among
-    the values that are done. Neighbours become one run where codes are numbers; else `n_buckets` is 0.
+    those that are done. Neighbours become one run where codes are numbers, of the bucket `place`; else that has 0
+    buckets. Returns how many runs there are, and how many values stay in front of `done`.
     """
     n = n_waiting = at = 0
     low = old[0].low if old.size else 0  # where the rest of the old run at hand begins
     earlier = NONE
-    for index in indices:
-        flags, code = state.values[index].flags, state.values[index].code
+    for i in range(done.size):
+        index = done[i]
+        flags, code = values[index].flags, values[index].code
         if index == earlier or flags & (OUT | OUT_RECALLED) != OUT:  # the latter was forgotten meanwhile
             continue
         earlier = index
@@ -98,13 +98,12 @@ def archive_values(
                 low = old[at].low if at < old.size else 0
         if (flags & ENDED_ANY) * EFFECT == flags & EFFECT_ANY:
             is_new[n] = 1
-            n = remember_value(state, index, runs, n)
+            n = remember_value(values[index], endings[index].touched, runs, n)
         else:
-            state.done[n_waiting] = index
+            done[n_waiting] = index
             n_waiting += 1
     while at < old.size:
         n = write_run(runs, n, low, old[at].high, old[at].flags, old[at].touched)
         at += 1
         low = old[at].low if at < old.size else 0
-    state.common[0].n_done = n_waiting
-    return glue_runs(runs, is_new, n, bucket, n_buckets) if n_buckets else n
+    return glue_runs(runs, is_new, n, *place) if place[1] else n, n_waiting

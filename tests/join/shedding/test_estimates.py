@@ -5,6 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -269,8 +270,9 @@ def test_a_final_group_comes_out_with_its_punctuation_and_leaves_nothing() -> No
     whole = expected.process(last)
     last.ended = False
     for key, left in ((1, {0, 2}), (0, {2}), (2, set())):
+        nothing = np.zeros(1, np.int64)
         schema = punctuation_schema(["k"], [pa.int64()])
-        last.punctuations = [Told(schema, [pa.array([key])], np.zeros(1, np.int64), pa.array(["both"]))]
+        last.punctuations = [Told(schema, partial(list, [pa.array([key])]), nothing, nothing, pa.array(["both"]))]
         found = groups.process(last)
         assert_same({(key,): by_group(whole, ["k"])[key,]}, by_group(found, ["k"]))
         last = BatchResult()

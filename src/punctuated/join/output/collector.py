@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.intake.keys import Decoded, KeyCodec
 from punctuated.join.intake.take_in import Intake
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.rejected import RejectedRows
@@ -146,8 +146,7 @@ class Collector(ABC):
 
     def _take_punctuations(self, entries: lay.Records) -> None:
         code, ts, reason = (entries[name].copy() for name in ("code", "ts", "reason"))
-        told = Told(self._punctuation_schema, self._codec.decode(code), ts, self._reasons.take(pa.array(reason)))
-        self.batch.punctuations.append(told)
+        self.batch.punctuations.append(self._told(self._codec.decode_later(code), ts, reason))
 
     def add_ranges(self, ranges: Sequence[OutputRange]) -> None:
         """Range punctuations of the output."""
@@ -156,9 +155,11 @@ class Collector(ABC):
             return
         keys = [pa.nulls(len(ranges), dtype) for dtype in self._codec.types]
         texts = pa.array([print_patterns(each.patterns, self._codec.types) for each in ranges])
-        ts = np.array([each.ts for each in ranges], np.int64)
-        reasons = self._reasons.take(pa.array([each.reason for each in ranges]))
-        self.batch.punctuations.append(Told(self._punctuation_schema, keys, ts, reasons, texts))
+        ts, reason = (np.array(each, np.int64) for each in zip(*((one.ts, one.reason) for one in ranges), strict=True))
+        self.batch.punctuations.append(self._told(lambda: keys, ts, reason, texts))
+
+    def _told(self, keys: Decoded, ts: Ints, reasons: Ints, texts: pa.Array | None = None) -> Told:
+        return Told(self._punctuation_schema, keys, ts, reasons, self._reasons, texts)
 
     def _take_rejected(self, entries: lay.Records) -> None:
         for side in self._spec.sides:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.join.intake.keys import Decoded
 from punctuated.join.output.json_rows import render_values
 from punctuated.model.literal import print_literal
 from punctuated.model.times import key_microseconds
@@ -24,13 +25,19 @@ class Told:
     """Output punctuations: values by their keys, or ranges, whose keys are null, by their texts."""
 
     schema: pa.Schema  # as `views.punctuation_schema` makes it
-    keys: Sequence[pa.Array]
+    decode: Decoded  # gives the keys
     ts: Ints
-    reasons: pa.Array
+    reasons: Ints
+    reason_names: pa.Array  # by those numbers
     texts: pa.Array | None = None
 
     def __len__(self) -> int:
         return int(self.ts.size)
+
+    @cached_property
+    def keys(self) -> list[pa.Array]:
+        """The key columns."""
+        return self.decode()
 
     @cached_property
     def table(self) -> pa.Table:
@@ -43,7 +50,8 @@ class Told:
         return self._table(pa.nulls(len(self), pa.string()) if self.texts is None else self.texts)
 
     def _table(self, texts: pa.Array) -> pa.Table:
-        return pa.table([*self.keys, pa.array(self.ts), self.reasons, texts], schema=self.schema)
+        reasons = self.reason_names.take(pa.array(self.reasons))
+        return pa.table([*self.keys, pa.array(self.ts), reasons, texts], schema=self.schema)
 
 
 def print_keys(keys: Sequence[pa.Array]) -> pa.Array:

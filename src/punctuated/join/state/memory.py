@@ -40,7 +40,9 @@ class PunctuationMemory:
         done = done[np.argsort(arrays.values["code"][done])]
         fresh = np.empty(runs.size + 2 * done.size, lay.FINISHED)  # each value may cut a run in two
         is_new = np.zeros(fresh.size, np.uint8)
-        n = archive_values(arrays, done, runs, fresh, is_new, *self._place)
+        n, n_waiting = archive_values(arrays.values, arrays.endings, done, runs, fresh, is_new, self._place)
+        arrays.done[:n_waiting] = done[:n_waiting]
+        state.common["n_done"] = n_waiting
         self.runs = fresh[:n].copy()
 
     def fits(self, state: JoinState, n_others: int) -> bool:

@@ -97,7 +97,7 @@ class Statements:
         """Values that are over in the output leave the index for the memory."""
         if self._state.punctuated and self._state.common[0]["n_done"]:
             self.memory.archive(self._state)
-            self.remember()
+            self._state.show_runs(self.memory.runs)
 
     def remember(self) -> None:
         """Let the loop see the memory of punctuations as it is now."""
