@@ -76,3 +76,20 @@ def test_where_nothing_can_be_kept_each_process_compiles_what_it_needs(
             with pytest.warns(pt.CacheWarning, match="cannot be kept for other processes"):
                 pt.warm_up()
     warm_up.compile_all.cache_clear()
+
+
+def test_processes_beside_this_one_take_what_nobody_is_at(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+
+    class Process:
+        def __init__(self, command: list[str], **options: Any) -> None:
+            started.append(command[3:])
+
+        def wait(self) -> None:
+            """It is done."""
+
+    monkeypatch.setattr("subprocess.Popen", Process)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(warm_up, "_take", lambda lock, waits: not lock.name.endswith("values.lock"))
+    warm_up.compile_beside((Kernels.OF_VALUES, Kernels.OF_SUMS, Kernels.OF_EXCHANGE, Kernels.OF_PAIRS))
+    assert started == [["OF_SUMS", "OF_EXCHANGE", "OF_PAIRS"]] * 2

@@ -34,11 +34,14 @@ def compile_all(needed: Needed) -> None:
 
 
 def compile_beside(needed: Needed) -> None:
-    """The same by other processes, as many as there are cores; waits for them. If they fail, only time is lost."""
-    missing = [each.name for each in needed if not is_compiled(each)]
-    command = [sys.executable, "-m", "punctuated.bind.compile_kernels", *missing]
+    """The same by other processes, as many as there are cores; waits for them. If they fail, only time is lost.
+
+    Those that are at it already are not joined by others.
+    """
+    free = [each.name for each in needed if _is_free(each)]
+    command = [sys.executable, "-m", "punctuated.bind.compile_kernels", *free]
     beside = []
-    for _ in range(min(len(missing), os.cpu_count() or 1)):
+    for _ in range(min(len(free), os.cpu_count() or 1)):
         with suppress(OSError):
             beside.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     for process in beside:
@@ -74,6 +77,18 @@ def _compile(kernels: Kernels, waits: bool) -> None:
             load_kernels(kernels)
             with suppress(OSError):  # a disk that is full; the next process looks again
                 ready.touch()
+
+
+def _is_free(kernels: Kernels) -> bool:
+    """Whether these kernels are not there, and nobody is at them."""
+    ready = _ready(kernels)
+    if ready is None or ready.exists():
+        return False
+    try:
+        with ready.with_suffix(".lock").open("w") as lock:
+            return _take(lock, waits=False)
+    except OSError:
+        return False
 
 
 def _take(lock: IO[str], waits: bool) -> bool:
