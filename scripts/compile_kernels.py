@@ -3,8 +3,10 @@
 import sys
 from multiprocessing import Pool
 
-from punctuated.bind.warm_up import Kernels, compile_once
+from punctuated.bind.kernels import Kernels
+from punctuated.bind.warm_up import compile_all
 
 if __name__ == "__main__":
-    with Pool(int(sys.argv[1])) as pool:
-        pool.map(compile_once, Kernels, chunksize=1)
+    n_processes = int(sys.argv[1])
+    with Pool(n_processes) as pool:
+        pool.map(compile_all, [tuple(Kernels)] * n_processes, chunksize=1)

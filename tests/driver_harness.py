@@ -71,8 +71,8 @@ def observe(driver: JoinDriver, batch: BatchResult, domain: Sequence[Any] = DOMA
     for table, times in zip(batch.results, batch.result_ts, strict=True):
         for row, ts in zip(table.to_pylist(), times.tolist(), strict=True):
             _count_row(seen, spec, row, ts)
-    for table in batch.punctuations:
-        for row in table.to_pylist():
+    for told in batch.punctuations:
+        for row in told.table.to_pylist():
             patterns = parse_punctuation(row["pattern"], driver.codec.types)
             named = tuple(row[name] for name in spec.left.key)
             key, covered = (None, extent(patterns, domain)) if None in named else (named, None)

@@ -66,8 +66,8 @@ def observe(driver: JoinDriver, batch: BatchResult) -> Seen:
         "forgotten": driver.forgotten,
     }
     said: Counter[Any] = Counter()
-    for table in batch.punctuations:
-        for row in table.to_pylist():
+    for told in batch.punctuations:
+        for row in told.table.to_pylist():
             covered = None if row["k"] is not None else extent(parse_punctuation(row["pattern"], [pa.int64()]), DOMAIN)
             said[row["k"], covered, row["ts"], row["reason"]] += 1
     return seen | {"punctuations": said} | {name: int(driver.state.common[name][0]) for name in COUNTED}

@@ -1,43 +1,65 @@
 """A host that is warm has machine code for every kind of join, and says so to those who come later."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import punctuated as pt
 from punctuated import private_folder
 from punctuated.bind import warm_up
+from punctuated.bind.kernels import AROUND, Kernels
+from punctuated.bind.load_kernels import run_small_join
+from punctuated.kernels._code_cache import CodeCache
 
 
 @pytest.fixture
-def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A host on which nobody has been; the machine code itself is where it always is."""
     monkeypatch.setattr(warm_up, "code_folder", lambda: tmp_path)
-    warm_up.compile_once.cache_clear()
-    return tmp_path
+    warm_up.compile_all.cache_clear()
+    yield tmp_path
+    warm_up.compile_all.cache_clear()
 
 
 def test_a_host_is_warm_for_joins_of_every_kind(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pt.warm_up()
     assert {each.name.partition(".")[2] for each in cold.glob("*.ready")} == {
-        "ready",
-        "expiries.ready",
-        "pairs.ready",
-        "four.ready",
-        "eight.ready",
-        "cold.ready",
-        "cold.expiries.ready",
-        "cold.four.ready",
-        "cold.eight.ready",
-        "stages.ready",
+        f"{kernels.value[1:]}.ready" for kernels in Kernels
     }
 
-    def refuse(kernels: warm_up.Kernels) -> None:
+    def refuse(kernels: Kernels) -> None:
         raise AssertionError(f"compiled again: {kernels}")
 
     monkeypatch.setattr(warm_up, "load_kernels", refuse)
-    warm_up.compile_once.cache_clear()  # as another process
+    warm_up.compile_all.cache_clear()  # as another process
     pt.warm_up()
+
+
+@pytest.mark.parametrize("kernels", [*AROUND, *(each for each in Kernels if each.goes_beyond_memory)])
+def test_a_join_compiles_nothing_after_that(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    warm_up.compile_all(tuple(Kernels))
+
+    def refuse(cache: Any, sig: Any, data: Any) -> None:
+        raise AssertionError(f"{kernels.name} lacks {cache._name} of {sig}")
+
+    monkeypatch.setattr(CodeCache, "save_overload", refuse)
+    run_small_join(kernels)
+
+
+def test_those_who_come_together_share_the_work(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another process is at is left to it, until nothing else is to be done."""
+    done: list[Kernels] = []
+    needed = Kernels.OF_VALUES, Kernels.OF_SUMS
+
+    def take(lock: Any, waits: bool) -> bool:
+        return waits or not lock.name.endswith("values.lock")
+
+    monkeypatch.setattr(warm_up, "_take", take)
+    monkeypatch.setattr(warm_up, "load_kernels", done.append)
+    warm_up.compile_all(needed)
+    assert done == [Kernels.OF_SUMS, Kernels.OF_VALUES]
 
 
 def test_where_nothing_can_be_kept_each_process_compiles_what_it_needs(
@@ -47,10 +69,27 @@ def test_where_nothing_can_be_kept_each_process_compiles_what_it_needs(
     monkeypatch.setattr(private_folder, "_done_without", set())
     for folder in (None, tmp_path / "nowhere"):  # as a folder that cannot be written, which root always can
         monkeypatch.setattr(warm_up, "code_folder", lambda folder=folder: folder)
-        warm_up.compile_once.cache_clear()
+        warm_up.compile_all.cache_clear()
         if folder is None:
             pt.warm_up()
         else:
             with pytest.warns(pt.CacheWarning, match="cannot be kept for other processes"):
                 pt.warm_up()
-    warm_up.compile_once.cache_clear()
+    warm_up.compile_all.cache_clear()
+
+
+def test_processes_beside_this_one_take_what_nobody_is_at(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+
+    class Process:
+        def __init__(self, command: list[str], **options: Any) -> None:
+            started.append(command[3:])
+
+        def wait(self) -> None:
+            """It is done."""
+
+    monkeypatch.setattr("subprocess.Popen", Process)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(warm_up, "_take", lambda lock, waits: not lock.name.endswith("values.lock"))
+    warm_up.compile_beside((Kernels.OF_VALUES, Kernels.OF_SUMS, Kernels.OF_EXCHANGE, Kernels.OF_PAIRS))
+    assert started == [["OF_SUMS", "OF_EXCHANGE", "OF_PAIRS"]] * 2

@@ -103,7 +103,7 @@ def gone_on(name: str, state: bytes | None) -> list[str]:
     tables = [
         table
         for batch in [*later, driver.end()]
-        for table in (*batch.results, *batch.punctuations, *(each.table for each in batch.rejected))
+        for table in (*batch.results, *(each.table for each in (*batch.punctuations, *batch.rejected)))
     ]
     return [*sorted(str(row) for table in tables for row in table.to_pylist()), str(driver.counts())]
 

@@ -53,7 +53,7 @@ def loads(function: Any) -> int:
 
 def test_machine_code_is_kept_and_found_again(cache_home: Path) -> None:
     assert double()(3) == 6
-    assert {path.suffix for path in kept(cache_home)} == {".nbi", ".nbc"}
+    assert {path.suffix for path in kept(cache_home)} == {".nbi", ".nbc", ".lock"}
     again = double()
     assert again(3) == 6 and loads(again) == 1
 

@@ -177,7 +177,7 @@ def test_every_result_comes_out_once(spark: SparkSession, folder: Path, batches:
 
 def test_every_punctuation_comes_out_once(spark: SparkSession, folder: Path, batches: Batches) -> None:
     outputs = on_one_driver(query_of(spark, folder, "written"), batches)
-    wanted = [key for output in outputs for table in output.punctuations for key in table["item_id"].to_pylist()]
+    wanted = [key for output in outputs for told in output.punctuations for key in told.keys[0].to_pylist()]
     punctuations = spark.read.parquet(str(folder / "written" / "punctuations")).toArrow()
     assert len(wanted) > 50
     assert sorted(punctuations["item_id"].to_pylist()) == sorted(wanted)

@@ -23,7 +23,7 @@ def warm_up() -> None:
     Joins do so by themselves when they first run. An image or a host that is warm beforehand saves their first batch
     half a minute and more.
     """
-    from punctuated.bind.warm_up import Kernels, compile_once
+    from punctuated.bind.kernels import Kernels
+    from punctuated.bind.warm_up import compile_all
 
-    for kernels in Kernels:
-        compile_once(kernels)
+    compile_all(tuple(Kernels))

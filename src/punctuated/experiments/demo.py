@@ -19,7 +19,8 @@ from statistics import median
 from typing import Any
 
 import punctuated as pt
-from punctuated.bind.warm_up import compile_once
+from punctuated.bind.kernels import Kernels
+from punctuated.bind.warm_up import compile_beside
 from punctuated.errors import PunctuatedError
 from punctuated.experiments import plot
 from punctuated.experiments.demo_tables import (
@@ -30,6 +31,7 @@ from punctuated.experiments.demo_tables import (
     declare,
     last_row,
     make_streams,
+    needed_kernels,
     on_tables,
 )
 from punctuated.experiments.demo_view import WITH, WITHOUT, Moment, Reading, View, key
@@ -85,7 +87,11 @@ def _run(view: View, out: Path, auctions: int, batches: int, spark: bool) -> boo
 
 def on_spark(given: Streams, view: View, log: Path) -> Generator[Measured]:
     """The join with punctuations as a streaming query, one micro-batch per batch; Spark's messages go to `log`."""
-    with tempfile.TemporaryDirectory(prefix="punctuated-demo-") as name, _session(Path(name), view, log) as spark:
+    needed = needed_kernels(given)
+    with (
+        tempfile.TemporaryDirectory(prefix="punctuated-demo-") as name,
+        _session(Path(name), view, log, needed) as spark,
+    ):
         folder = Path(name)
         opened, offered = (
             read_files(spark, write_files(folder / stream, tables))
@@ -105,7 +111,7 @@ def _listen(spark: Any, counts: Any, checkpoint: Path, view: View, log: Path) ->
         groups[batch] = len(table), last_row(table)
 
     pt.metrics.listen(spark, pt.metrics.Call(heard.put, lambda _: heard.put(None)))
-    with view.busy("first micro-batch; Spark needs some seconds to warm up"):
+    with view.busy(f"first micro-batch; Spark warms up, beside {LOADING}"):
         writer = counts.writeStream.foreachBatch(take).option("checkpointLocation", str(checkpoint))
         query = writer.trigger(availableNow=True).start()
         metrics = _next(heard, query)
@@ -142,13 +148,12 @@ def _reading(total: pt.metrics.Counters, final: int) -> Reading:
 
 
 @contextmanager
-def _session(folder: Path, view: View, log: Path) -> Iterator[Any]:
-    """A local Spark; the join is loaded, or compiled, while it starts."""
-    with ExitStack() as stack:
-        with view.busy(f"starting Spark, and {LOADING}"), ThreadPoolExecutor(1) as beside:
-            loaded = beside.submit(compile_once)
+def _session(folder: Path, view: View, log: Path, needed: tuple[Kernels, ...]) -> Iterator[Any]:
+    """A local Spark; kernels that are not there yet are compiled while it starts, and while it plans the query."""
+    with ThreadPoolExecutor(1) as beside, ExitStack() as stack:
+        beside.submit(compile_beside, needed)
+        with view.busy("starting Spark"):
             spark = stack.enter_context(local_spark("punctuated demo", folder, log, SETTINGS))
-            loaded.result()
         yield spark
 
 

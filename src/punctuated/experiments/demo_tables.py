@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.bind.warm_up import load_kernels
+from punctuated.bind.kernels import Kernels, kernels_of
+from punctuated.bind.warm_up import compile_beside
 from punctuated.experiments.demo_view import Reading, View
 from punctuated.experiments.tables_engine import Prepared, prepare
 from punctuated.experiments.trial import SECOND_US, cut
@@ -19,7 +20,7 @@ from punctuated.join.output.views import View as Output
 from punctuated.model.times import to_microseconds
 
 WINDOW = "10 minutes"
-LOADING = "loading the join (the first time on a machine it is compiled: 20 to 30 s)"
+LOADING = "loading the join (the first time on a machine it is compiled: 10 to 20 s)"
 REPLAY_S = 12.0  # on a terminal: so that there is something to watch
 
 
@@ -112,10 +113,15 @@ def last_row(groups: pa.Table) -> tuple[int, int] | None:
     return (groups["item_id"][-1].as_py(), groups["bids"][-1].as_py()) if len(groups) else None
 
 
+def needed_kernels(given: Streams) -> tuple[Kernels, ...]:
+    """What the join and its groups need."""
+    return kernels_of(given.prepared(aware=True).bound.spec)
+
+
 def on_tables(given: Streams, view: View) -> Generator[Measured]:
     """The join with punctuations, in this process; on a terminal the streams are replayed over some seconds."""
     with view.busy(LOADING):
-        load_kernels()
+        compile_beside(needed_kernels(given))
     query, pause = TableQuery(given.prepared(aware=True)), REPLAY_S / len(given.opened) if view.is_live else 0.0
     for batch in range(len(given.opened)):
         start = time.perf_counter()

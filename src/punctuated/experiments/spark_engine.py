@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 import punctuated as pt
-from punctuated.bind.warm_up import compile_once
+from punctuated.bind.kernels import Kernels
+from punctuated.bind.warm_up import compile_beside
 from punctuated.errors import PunctuatedError
 from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.experiments.local_spark import check_java, local_spark
@@ -50,7 +51,7 @@ def local_engine(log: Path) -> Iterator["SparkEngine"]:
     """An engine on a Spark of this process; what Spark says goes to `log`."""
     check_java("run the experiments without Spark: --engine tables")
     with tempfile.TemporaryDirectory(prefix="punctuated-experiments-") as name:
-        compile_once()  # before several workers ask for it
+        compile_beside(tuple(Kernels))  # before workers ask for it
         with local_spark("punctuated experiments", Path(name), log) as spark:
             yield SparkEngine(spark, Path(name) / "streams")
 

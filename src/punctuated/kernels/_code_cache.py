@@ -4,6 +4,7 @@ What numba reads there are pickles, which run whatever is in them. A folder that
 without: kernels are then compiled in memory.
 """
 
+import fcntl
 import hashlib
 from contextlib import suppress
 from functools import cache
@@ -18,6 +19,7 @@ from punctuated.private_folder import do_without, private_folder, user_folder
 
 _caching: Any = numba.core.caching  # some versions of numba have types, some have not
 _config: Any = numba.config
+_SAVING = "saving.lock"
 _WITHOUT = "machine code is not kept on disk, so that every process compiles it anew"
 
 
@@ -84,9 +86,15 @@ class CodeCache(_caching.FunctionCache):  # type: ignore[misc]
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the machine code, if that is possible."""
+        """Keep the machine code, if that is possible.
+
+        One process at a time: numba reads which files of a function there are, and writes the next one, so two that
+        save at once, for different types of arguments, would write the same file.
+        """
         try:
-            super().save_overload(sig, data)
+            with Path(self.cache_path, _SAVING).open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                super().save_overload(sig, data)
         except OSError as trouble:
             do_without(_WITHOUT, trouble)
 

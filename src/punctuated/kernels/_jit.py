@@ -7,24 +7,30 @@ import numba
 import numba.extending
 
 from punctuated.kernels._code_cache import code_cache
+from punctuated.kernels._part_code import PartCompiler
 
 F = TypeVar("F", bound=Callable[..., object])
 P = ParamSpec("P")
 R = TypeVar("R")
 _extending: Any = numba.extending  # some versions of numba have types, some have not
-_INLINED = {"_nrt": False, "error_model": "numpy", "forceinline": True}
+_PART = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
+_INLINED = {**_PART, "error_model": "numpy", "forceinline": True}
 
 
-def _compiled(function: F, **options: bool) -> F:
+def _compiled(function: F, **options: Any) -> Any:
     compile_with: Any = numba.njit
-    dispatcher = compile_with(nogil=True, error_model="numpy", **options)(function)
+    return compile_with(nogil=True, error_model="numpy", **options)(function)
+
+
+def _called_by_python(function: F, **options: bool) -> F:
+    dispatcher = _compiled(function, **options)
     dispatcher._cache = code_cache(function)  # in the place of numba's own, which trusts any folder
     return cast(F, dispatcher)
 
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls and that makes arrays: no GIL, cached on disk, indices unchecked."""
-    return _compiled(function)
+    return _called_by_python(function)
 
 
 def in_place(function: F) -> F:
@@ -32,21 +38,21 @@ def in_place(function: F) -> F:
 
     The counts of a state's many arrays would take ten times longer than the work on a tuple.
     """
-    return _compiled(function, _nrt=False)
+    return _called_by_python(function, _nrt=False)
 
 
 def part(function: F) -> F:
-    """Compile a function that only kernels call: in place, and without the wrapper for Python, slow to compile.
+    """Compile a function that only kernels call: in place, and as a part of their code.
 
     Numba hands `forceinline` on to callees that do not say anything else, and loops of many pages run at a speed that
     depends on where they happen to be loaded (docs/decisions/009).
     """
-    return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False)
+    return cast(F, _compiled(function, **_PART, forceinline=False))
 
 
 def inlined(function: F) -> F:
     """A part on the hot path: its code stands where it is called, since passing many arrays outweighs the work."""
-    return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+    return cast(F, _compiled(function, **_PART, forceinline=True))
 
 
 def formula(function: F) -> F:

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from punctuated.kernels._jit import kernel
 from punctuated.kernels.layout import Ints
+from punctuated.kernels.rows import copy_row
 
 Mask = npt.NDArray[np.bool_]
 
@@ -49,16 +50,16 @@ def apply_keyed(before: Ints, changed: Ints, gone: Ints) -> Ints:
     for i in range(before.shape[0]):
         key = before[i, 0]
         while at < changed.shape[0] and changed[at, 0] < key:
-            now[n] = changed[at]
+            copy_row(changed, at, now, n)
             n += 1
             at += 1
         while left < gone.size and gone[left] < key:
             left += 1
         is_replaced = at < changed.shape[0] and changed[at, 0] == key
         if not is_replaced and (left == gone.size or gone[left] != key):
-            now[n] = before[i]
+            copy_row(before, i, now, n)
             n += 1
     for i in range(at, changed.shape[0]):
-        now[n] = changed[i]
+        copy_row(changed, i, now, n)
         n += 1
     return now[:n].copy()

@@ -107,7 +107,8 @@ def number_keys(
             number = slots[slot]
             if number < 0:
                 slots[slot] = number = known
-                arena[starts[known] : starts[known] + end - begin] = data[begin:end]
+                for at in range(end - begin):
+                    arena[starts[known] + at] = data[begin + at]
                 starts[known + 1] = starts[known] + end - begin
                 known += 1
                 break

@@ -73,6 +73,7 @@ NODE = np.dtype([("ts", "i8"), ("next", "i4"), ("value", "i4"), ("row", "i4"), (
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("value", "i8")])
 BOUNDARY = np.dtype([("time", "i8"), ("code", "i8"), ("is_here", "i8")])  # without a code the value is never open here
 RUN = np.dtype([("low", "i8"), ("high", "i8"), ("flags", "i8")])  # disjoint, ascending
+FINISHED = np.dtype([*RUN.descr, ("touched", "i8")])  # values that are over in the output, by the same streams
 PENDING_RANGE = np.dtype([(name, "i8") for name in ("order", "ts", "touched", "low", "high")])
 
 
@@ -232,7 +233,7 @@ class State(NamedTuple):
     boundaries: Records  # (2, capacity) BOUNDARY, ascending: when a batch of a clustered stream first brought a value
     queue: Ints  # (threshold, or more) purges that wait: value and side of the punctuation (see `packed`)
     done: Ints  # (capacity,) values punctuated in the output since they were last collected
-    runs: Records  # (n,) RUN: finished values
+    runs: Records  # (n,) FINISHED
     ranges: Records  # (n,) `range_type`: values under range endings
     pairs: Indices  # (2, capacity) output: row numbers per side
     unmatched: Records  # (capacity,) output: UNMATCHED

@@ -3,7 +3,7 @@
 import numpy as np
 
 from punctuated.kernels._jit import in_place, kernel, part
-from punctuated.kernels.layout import FOREVER, Ints, Objects
+from punctuated.kernels.layout import FOREVER, Bytes, Ints, Objects
 from punctuated.kernels.packed import pack_object
 
 
@@ -23,6 +23,17 @@ def has_ties(ts: Ints) -> bool:
         if ts[i] == ts[i - 1]:
             return True
     return False
+
+
+@in_place
+def are_in_order(ts: Ints, kind: Bytes, code: Ints) -> bool:
+    """Whether punctuations ascend by time, kind and code."""
+    for i in range(1, ts.size):
+        if ts[i] < ts[i - 1]:
+            return False
+        if ts[i] == ts[i - 1] and (kind[i] < kind[i - 1] or (kind[i] == kind[i - 1] and code[i] < code[i - 1])):
+            return False
+    return True
 
 
 @part

@@ -24,6 +24,7 @@ from punctuated.kernels.layout import (
     Records,
 )
 from punctuated.kernels.packed import unpack
+from punctuated.kernels.rows import copy_row
 from punctuated.kernels.time_list import last_expiry, next_position
 
 
@@ -114,9 +115,8 @@ def mark_needed(state: AnyState) -> Bytes:
 def copy_values(
     state: AnyState, needed: Bytes, values: Records, endings: Records, last_ends: Ints, slots: Indices
 ) -> Indices:
-    """Copy the needed values to the front of another array and index them; returns where each one went."""
+    """Copy the needed values to the front of another array and index them in empty slots; returns where they went."""
     moved = np.full(needed.size, NONE, np.int32)
-    slots[:] = NONE
     n = 0
     for index in range(needed.size):
         if needed[index]:
@@ -124,7 +124,7 @@ def copy_values(
             if endings.size:
                 endings[n] = state.endings[index]
             if last_ends.size:
-                last_ends[n] = state.last_ends[index]
+                copy_row(state.last_ends, index, last_ends, n)
             place_value(state.common, slots, values[n].code, n)
             moved[index] = n
             n += 1

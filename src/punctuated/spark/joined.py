@@ -12,6 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.kernels import kernels_of
 from punctuated.bind.origins import FrameOrigin
 from punctuated.errors import PredicateError, StreamError
 from punctuated.join.output.grouping import Grouping, contains_key, grouping_columns
@@ -35,7 +36,7 @@ from punctuated.spark.session import check_session
 from punctuated.spark.sinks import Sink, Trigger, write_to
 from punctuated.spark.step import JoinStep
 from punctuated.spark.types import spark_schema
-from punctuated.spark.worker_python import check_worker_python
+from punctuated.spark.worker_python import check_worker_python, compile_for_workers
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class SparkJoin:
         check_worker_python(inputs[0].frame.sparkSession)
         if self._streaming:
             check_session(inputs[0].frame.sparkSession)
+            compile_for_workers(inputs[0].frame.sparkSession, kernels_of(bound.spec))
             tell_rejected_rows(inputs[0].frame.sparkSession)
 
     @property

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.bind.warm_up import compile_once
+from punctuated.bind.kernels import Kernels
+from punctuated.bind.warm_up import compile_all
 from punctuated.join.exchange.parcels import write_parcels
 from punctuated.join.exchange.spread import spread
 from punctuated.join.intake.reading import Reader, announce
@@ -35,7 +36,7 @@ class Pack:
     stamped: bool = False  # behind its columns, each row has Spark's time of the batch
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        compile_once()
+        compile_all((Kernels.OF_EXCHANGE,))
         for table in _gathered(batches):
             yield from self._pack(table)
 

@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from punctuated.bind.warm_up import compile_once, kernels_of
+from punctuated.bind.kernels import kernels_of
+from punctuated.bind.warm_up import compile_all
 from punctuated.join.exchange.parcels import batch_time, read_parcels
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.model.counters import per_stream
@@ -33,7 +34,6 @@ class JoinStep(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
-        compile_once(kernels_of(self._query.join.spec))
         self._log = StateLog(handle, may_overflow=self._query.join.spec.may_overflow)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
@@ -42,8 +42,12 @@ class JoinStep(StatefulProcessor):
         rows: Iterator[pd.DataFrame],
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        """One micro-batch of one bucket."""
+        """One micro-batch of one bucket.
+
+        Kernels are asked for here and not in `init`: Spark calls that while it plans, too, and would wait for them.
+        """
         clock, join = Stopwatch(), self._query.join
+        compile_all(kernels_of(join.spec, join.grouping))
         number = bucket_ids().index(int(key[0]))
         head = self._log.head()
         bucket, hit = self._open(number, head)

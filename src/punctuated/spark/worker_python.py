@@ -10,9 +10,12 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from threading import Thread
 
 from pyspark.sql import SparkSession
 
+from punctuated.bind.kernels import Kernels
+from punctuated.bind.warm_up import compile_beside, is_compiled
 from punctuated.errors import SessionError
 
 _ASK = "import importlib.util as u, sys; print(*sys.version_info[:2], u.find_spec('punctuated') is not None)"
@@ -21,11 +24,9 @@ _PATIENCE_S = 60
 
 def check_worker_python(spark: SparkSession) -> None:
     """Raise if workers of this machine could not import this package, with the line to add."""
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
-        return  # the server knows, and has no public way to tell
-    context = spark.sparkContext
-    if not (context.master or "").startswith("local") or spark.conf.get("spark.submit.pyFiles", ""):
+    if not _is_local(spark) or spark.conf.get("spark.submit.pyFiles", ""):
         return
+    context = spark.sparkContext
     python = context.pythonExec
     path = context.environment.get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
     fault = _fault(python, path)
@@ -35,6 +36,18 @@ def check_worker_python(spark: SparkSession) -> None:
             '    os.environ["PYSPARK_PYTHON"] = sys.executable\n'
             f"or set the variable outside: PYSPARK_PYTHON={sys.executable}"
         )
+
+
+def compile_for_workers(spark: SparkSession, needed: tuple[Kernels, ...]) -> None:
+    """Begin to compile what workers of this machine will ask for, while the query is still planned."""
+    if _is_local(spark) and not all(map(is_compiled, needed)):
+        Thread(target=compile_beside, args=(needed,), daemon=True).start()
+
+
+def _is_local(spark: SparkSession) -> bool:
+    """Whether workers are processes of this machine; a server of Spark Connect has no public way to tell."""
+    is_connected = type(spark).__module__.startswith("pyspark.sql.connect")
+    return not is_connected and (spark.sparkContext.master or "").startswith("local")
 
 
 @cache

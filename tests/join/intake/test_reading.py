@@ -95,8 +95,9 @@ def test_lists_that_multiply_to_too_many_keys_are_a_fault() -> None:
 
 def test_times_beside_large_ones_stay_exact() -> None:
     """NumPy makes floats of an empty list, which cannot tell 2^53 from 2^53 + 1."""
-    from punctuated.join.intake.take_in import punctuation_times
+    from punctuated.join.intake.take_in import ending_times, punctuation_times
 
     ours = reader(pa.int64(), pa.int64())
     table = pa.table({"k": pa.nulls(2, pa.int64()), "ts": [2**53, 2**53 + 1], "said": ["<1,*>", "<2,*>"]})
-    assert punctuation_times(ours.stream, ours.read(table)).tolist() == [2**53, 2**53 + 1]
+    batch = ours.read(table)
+    assert punctuation_times(batch, ending_times(ours.stream, batch)).tolist() == [2**53, 2**53 + 1]

@@ -5,6 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from punctuated.join.exchange.bundle import from_ipc, unpack_bundle
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.group_by import GroupBy
 from punctuated.join.output.grouping import check_grouping, describe_grouping
+from punctuated.join.output.told import Told
+from punctuated.join.output.views import punctuation_schema
 from punctuated.join.shedding.coins import Shares, flip_coins
 from punctuated.join.shedding.estimates import PAIR_SCHEMA, PROBING, STORED, UNTIL, GroupEstimates, P, Q, pair_columns
 from punctuated.kernels.layout import FOREVER
@@ -267,7 +270,9 @@ def test_a_final_group_comes_out_with_its_punctuation_and_leaves_nothing() -> No
     whole = expected.process(last)
     last.ended = False
     for key, left in ((1, {0, 2}), (0, {2}), (2, set())):
-        last.punctuations = [pa.table({"k": [key], "ts": [0]})]
+        nothing = np.zeros(1, np.int64)
+        schema = punctuation_schema(["k"], [pa.int64()])
+        last.punctuations = [Told(schema, partial(list, [pa.array([key])]), nothing, nothing, pa.array(["both"]))]
         found = groups.process(last)
         assert_same({(key,): by_group(whole, ["k"])[key,]}, by_group(found, ["k"]))
         last = BatchResult()

@@ -18,7 +18,7 @@ from punctuated.join.exchange.boundaries import Boundaries
 from punctuated.join.exchange.tick import make_tick
 from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
-from punctuated.join.intake.take_in import key_columns, punctuation_times
+from punctuated.join.intake.take_in import ending_times, key_columns, punctuation_times
 from punctuated.kernels.key_bytes import hash_keys, mix_codes
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
@@ -80,7 +80,7 @@ def _tick(stream: StreamSpec, batch: StreamBatch) -> pa.Table:
     boundaries = Boundaries.of(stream, batch.rows, ts)
     if stream.max_ahead_us is None and ts.size:
         ts = np.array([ts.min(), ts.max()])
-    return make_tick(stream, np.sort(ts), punctuation_times(stream, batch), boundaries)
+    return make_tick(stream, np.sort(ts), punctuation_times(batch, ending_times(stream, batch)), boundaries)
 
 
 def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:

@@ -5,8 +5,9 @@ of codes. Any other key, composite ones among them, is numbered by its bytes: co
 exactness.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +29,9 @@ _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _NUMBER_BITS = 40  # of a saved key's number; above them, how often all keys were numbered anew
 
 
+Decoded = Callable[[], list[pa.Array]]
+
+
 class KeyCodec(Protocol):
     """Turns key columns into codes and back."""
 
@@ -39,6 +43,9 @@ class KeyCodec(Protocol):
 
     def decode(self, codes: Codes) -> list[pa.Array]:
         """The key columns of these codes."""
+
+    def decode_later(self, codes: Codes) -> Decoded:
+        """The same when they are asked for, whatever happens to the codes meanwhile."""
 
     def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
         """The known codes that match, as closed intervals."""
@@ -155,6 +162,9 @@ class NoKey:
     def decode(self, codes: Codes) -> list[pa.Array]:
         return []
 
+    def decode_later(self, codes: Codes) -> Decoded:
+        return list
+
     def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
         return []
 
@@ -219,6 +229,10 @@ class OrderedKeys:
         narrow = pa.types.is_date32(dtype) or pa.types.is_time32(dtype)
         integers = pa.array(codes, pa.int64())
         return [integers.cast(pa.int32()).cast(dtype) if narrow else integers.cast(dtype)]
+
+    def decode_later(self, codes: Codes) -> Decoded:
+        """A code is its key for ever."""
+        return partial(self.decode, codes)
 
     def _code(self, value: Any) -> int:
         return int(self.encode([pa.array([typed_scalar(value, self.types[0])])])[0][0])
@@ -330,6 +344,11 @@ class NumberedKeys:
     def decode(self, codes: Codes) -> list[pa.Array]:
         return [column.combine_chunks() for column in self._table().take(pa.array(codes)).columns]
 
+    def decode_later(self, codes: Codes) -> Decoded:
+        """Numbers may be those of other keys later: so these are looked up now."""
+        keys = self.decode(codes)
+        return lambda: keys
+
     def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
         matching = np.flatnonzero(match_columns(patterns, self._table().columns))
         return [(code, code) for code in matching.tolist()]
@@ -338,9 +357,13 @@ class NumberedKeys:
         """Hashes of the keys, since their numbers may change; different keys may share one."""
         return hash_numbered(codes, self._starts, self._arena, self._hash_mask)
 
+    def may_shrink(self, n: int) -> bool:
+        """Whether it is worth it to forget all keys but `n`."""
+        return self._known > max(1024, 2 * n)
+
     def keep_only(self, codes: Codes) -> Codes | None:
         """Forget all other keys if that is worth it; returns what each old code has become, or None."""
-        if self._known <= max(1024, 2 * codes.size):
+        if not self.may_shrink(codes.size):
             return None
         moved = np.full(self._known, -1, np.int64)
         survivors = self._table().take(pa.array(codes))

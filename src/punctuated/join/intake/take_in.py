@@ -16,7 +16,7 @@ from punctuated.join.intake.pattern_match import typed_scalar
 from punctuated.join.intake.window_ends import window_ends
 from punctuated.join.output.json_rows import render_values
 from punctuated.kernels import layout as lay
-from punctuated.kernels.merge import has_ties, is_sorted
+from punctuated.kernels.merge import are_in_order, has_ties, is_sorted
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import Pattern
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values, time_floor
@@ -94,6 +94,8 @@ class _Punctuations:
         if not self.ts:
             return _NO_INTS, _NO_INTS, np.empty(0, np.uint8)
         ts, code, kind = np.concatenate(self.ts), np.concatenate(self.code), np.concatenate(self.kind)
+        if are_in_order(ts, kind, code):
+            return ts, code, kind
         order = np.lexsort((code, kind, ts))
         return ts[order], code[order], kind[order]
 
@@ -109,11 +111,12 @@ def take_in(
     """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
     rows, ts = _sort_rows(stream, batch)
     keys = encode(rows)
-    punctuations, ranges, promises = _punctuations(stream, batch, codec)
+    said_at = ending_times(stream, batch)
+    punctuations, ranges, promises = _punctuations(stream, batch, said_at, codec)
     newest = int(ours["newest"])
     came = Boundaries.of(stream, rows, ts)
     if batch.tick is None:
-        times = times_of(stream, ts, punctuation_times(stream, batch), came, newest)
+        times = times_of(stream, ts, punctuation_times(batch, said_at), came, newest)
     else:
         times = read_tick(stream, batch.tick, newest)
     boundaries = with_codes(times.boundaries, came, keys.code)
@@ -171,23 +174,28 @@ def _flagged(column: pa.ChunkedArray) -> Times:
     return np.asarray(pc.indices_nonzero(column)).astype(np.int64)
 
 
-def punctuation_times(stream: StreamSpec, batch: StreamBatch) -> Times:
-    """Times of the in-band punctuations other than flags."""
-    times = [to_microseconds(endings.ts, stream.time) for endings in batch.endings if endings.in_band]
+def ending_times(stream: StreamSpec, batch: StreamBatch) -> list[Times]:
+    """The times of each of the batch's endings."""
+    return [to_microseconds(endings.ts, stream.time) for endings in batch.endings]
+
+
+def punctuation_times(batch: StreamBatch, of_endings: Sequence[Times]) -> Times:
+    """Times of the in-band punctuations other than flags; those of endings are given."""
+    times = [ts for endings, ts in zip(batch.endings, of_endings, strict=True) if endings.in_band]
     return np.concatenate([*times, _ints([p.ts for p in batch.punctuations if p.in_band])])
 
 
 def _punctuations(
-    stream: StreamSpec, batch: StreamBatch, codec: KeyCodec
+    stream: StreamSpec, batch: StreamBatch, said_at: Sequence[Times], codec: KeyCodec
 ) -> tuple[_Punctuations, list[RangeEnding], list[Punctuation]]:
     """All punctuations of a batch but the flags, single values as codes, others as positions in a list."""
     built = _Punctuations()
     ranges: list[RangeEnding] = []
     promises: list[Punctuation] = []
-    for endings in batch.endings:
+    for endings, ts in zip(batch.endings, said_at, strict=True):
         codes, valid = codec.encode(endings.keys.columns)
         kind = lay.END_VALUE if endings.in_band else lay.ANNOUNCE_VALUE
-        built.add(to_microseconds(endings.ts, stream.time)[valid], codes[valid], kind)
+        built.add(ts[valid], codes[valid], kind)
     for punctuation in sorted(batch.punctuations, key=lambda each: _content(stream, each)):
         code, kind = _meaning(stream, punctuation, codec, ranges, promises)
         built.add(np.full(code.size, punctuation.ts, np.int64), code, kind)

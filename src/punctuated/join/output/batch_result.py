@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.join.output.rejected import Rejected
+from punctuated.join.output.told import Told
 from punctuated.join.state.range_output import OutputRange
 from punctuated.kernels.layout import NEVER
 
@@ -19,7 +20,7 @@ class BatchResult:
 
     results: list[pa.Table] = field(default_factory=list)
     result_ts: list[Ints] = field(default_factory=list)
-    punctuations: list[pa.Table] = field(default_factory=list)
+    punctuations: list[Told] = field(default_factory=list)
     ranges: list[OutputRange] = field(default_factory=list)  # the ranges among them, with one pattern per key column
     rejected: list[Rejected] = field(default_factory=list)
     watermark: int = NEVER

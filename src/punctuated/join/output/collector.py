@@ -3,23 +3,20 @@
 How results look depends on that number: a collector of a join of so many streams says what its row numbers mean.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from punctuated.join.intake.keys import KeyCodec
+from punctuated.join.intake.keys import Decoded, KeyCodec
 from punctuated.join.intake.take_in import Intake
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.json_rows import render_values
 from punctuated.join.output.rejected import RejectedRows
 from punctuated.join.output.rejections import Rejections
+from punctuated.join.output.told import Told
 from punctuated.join.output.views import punctuation_schema
 from punctuated.join.setup import DriverSetup
 from punctuated.join.shedding.coins import Shares
@@ -27,10 +24,9 @@ from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.range_output import OutputRange
 from punctuated.join.state.rows import RowStore
 from punctuated.kernels import layout as lay
-from punctuated.model.pattern import Constant
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.rejection import REJECTIONS
-from punctuated.model.times import key_microseconds, to_microseconds
+from punctuated.model.times import to_microseconds
 
 Ints = npt.NDArray[np.int64]
 REASONS = ("both", "early", "own-state")
@@ -66,7 +62,7 @@ class Collector(ABC):
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(setup.spec.left.key, codec.types)
         self._times: Sequence[RowTimes] = ()
-        self._reasons = REASONS if len(setup.spec.streams) == 2 else ("all", *REASONS[1:])
+        self._reasons = pa.array(REASONS if len(setup.spec.streams) == 2 else ("all", *REASONS[1:]))
         self.rejections = Rejections(len(setup.spec.streams))
         self.batch = BatchResult()
 
@@ -149,22 +145,21 @@ class Collector(ABC):
     # Punctuations and rejections
 
     def _take_punctuations(self, entries: lay.Records) -> None:
-        keys = self._codec.decode(np.ascontiguousarray(entries["code"]))
-        reasons = pa.array(self._reasons).take(pa.array(np.ascontiguousarray(entries["reason"])))
-        table = [*keys, pa.array(np.ascontiguousarray(entries["ts"])), reasons, _print_keys(keys)]
-        self.batch.punctuations.append(pa.table(table, schema=self._punctuation_schema))
+        code, ts, reason = (entries[name].copy() for name in ("code", "ts", "reason"))
+        self.batch.punctuations.append(self._told(self._codec.decode_later(code), ts, reason))
 
     def add_ranges(self, ranges: Sequence[OutputRange]) -> None:
         """Range punctuations of the output."""
         self.batch.ranges += ranges
         if not ranges or not self._setup.place.speaks_for_all:
             return
-        n = len(ranges)
-        keys = [pa.nulls(n, dtype) for dtype in self._codec.types]
-        texts = [print_patterns(each.patterns, self._codec.types) for each in ranges]
-        ts = pa.array([each.ts for each in ranges], pa.int64())
-        reasons = pa.array([self._reasons[each.reason] for each in ranges])
-        self.batch.punctuations.append(pa.table([*keys, ts, reasons, pa.array(texts)], schema=self._punctuation_schema))
+        keys = [pa.nulls(len(ranges), dtype) for dtype in self._codec.types]
+        texts = pa.array([print_patterns(each.patterns, self._codec.types) for each in ranges])
+        ts, reason = (np.array(each, np.int64) for each in zip(*((one.ts, one.reason) for one in ranges), strict=True))
+        self.batch.punctuations.append(self._told(lambda: keys, ts, reason, texts))
+
+    def _told(self, keys: Decoded, ts: Ints, reasons: Ints, texts: pa.Array | None = None) -> Told:
+        return Told(self._punctuation_schema, keys, ts, reasons, self._reasons, texts)
 
     def _take_rejected(self, entries: lay.Records) -> None:
         for side in self._spec.sides:
@@ -176,28 +171,3 @@ class Collector(ABC):
     def _add_rejected(self, side: int, rows: pa.Table, reason: str) -> None:
         stream = self._spec.streams[side]
         self.batch.rejected.append(RejectedRows(stream.name, reason, rows, stream.time))
-
-
-def _print_keys(keys: list[pa.Array]) -> pa.Array:
-    """Punctuations that name one value, as text; integers, by far the most frequent, all at once."""
-    if len(keys) == 1 and pa.types.is_integer(keys[0].type):
-        return pc.binary_join_element_wise("<", keys[0].cast(pa.string()), ">", "")
-    types = [key.type for key in keys]
-    values = zip(*(_python_values(key) for key in keys), strict=True)
-    return pa.array([print_patterns([Constant(value) for value in key], types) for key in values], pa.string())
-
-
-def _by_value(key: pa.Array) -> list[Any]:
-    try:
-        return list(key.to_pylist())
-    except (OverflowError, ValueError):  # Python's calendar ends with the year 9999, but dates do not
-        return [json.loads(text) for text in render_values(key).to_pylist()]
-
-
-def _python_values(key: pa.Array) -> list[Any]:
-    """Values as patterns hold them, times in microseconds; patterns cannot tell finer ones, but texts can."""
-    if not pa.types.is_timestamp(key.type):
-        return _by_value(key)
-    if key.type.unit == "ns":
-        return list(pc.replace_substring(key.cast(pa.string()), " ", "T").to_pylist())
-    return key_microseconds(key)

@@ -19,6 +19,7 @@ from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.final_moments import FinalMoments
 from punctuated.join.output.group_numbers import number_groups
 from punctuated.join.output.grouping import check_grouping, contains_key
+from punctuated.join.output.told import Told
 from punctuated.join.shedding.estimates import GroupEstimates
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.aggregate import Aggregate
@@ -135,10 +136,10 @@ class GroupBy:
                 told[hit] = np.maximum(told[hit], each.ts)
         return np.where(told != NEVER, told, batch.horizon if batch.ended else FOREVER)
 
-    def _named_at(self, punctuations: Sequence[pa.Table], columns: Sequence[pa.ChunkedArray]) -> Ints:
+    def _named_at(self, punctuations: Sequence[Told], columns: Sequence[pa.ChunkedArray]) -> Ints:
         """When each open group's value was ended by its name, NEVER if it was not."""
-        n, codec = len(self._key), key_codec([column.type for column in columns])
-        said = [(*codec.encode(table.columns[:n]), np.asarray(table.column(n))) for table in punctuations]
+        codec = key_codec([column.type for column in columns])
+        said = [(*codec.encode(each.keys), each.ts) for each in punctuations]
         ended, single, ts = (np.concatenate(each) for each in zip(*said, strict=True))
         codes, valid = codec.encode(columns)
         ended, ts = np.append(ended[single], 0), np.append(ts[single], NEVER)

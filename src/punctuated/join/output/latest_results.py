@@ -39,7 +39,7 @@ class LatestResults:
         starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
         self._codes, self._ts = codes[starts], np.maximum.reduceat(ts, starts)
 
-    def not_before(self, keys: Sequence[pa.ChunkedArray], ts: Ints, horizon: int) -> Ints:
+    def not_before(self, keys: Sequence[pa.Array | pa.ChunkedArray], ts: Ints, horizon: int) -> Ints:
         """These times of punctuations, or those of the latest results that they speak of.
 
         A range, whose keys are null, speaks for other buckets too: of their results nothing is known but the horizon.

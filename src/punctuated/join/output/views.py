@@ -9,7 +9,7 @@ chain          all, and what another join needs to go on: the output watermark, 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -99,11 +99,11 @@ class Views:
         if view is View.RESULTS:
             return batch.results
         if view is View.PUNCTUATIONS:
-            return [self._timed(table, len(self.key)) for table in batch.punctuations]
+            return [self._timed(each.table, len(self.key)) for each in batch.punctuations]
         if view is View.REJECTED:
             return [self._timed(each.table, 2) for each in batch.rejected]
         chained, ours = view is View.CHAIN, self.in_band
-        punctuations = self._after_results(batch, latest) if chained else batch.punctuations
+        punctuations = self._after_results(batch, latest) if chained else [each.table for each in batch.punctuations]
         return [
             *(self._result(table, ts) for table, ts in zip(batch.results, batch.result_ts, strict=True)),
             *(self._labelled(PUNCTUATION, each, [*self.key, *ours.of_punctuations]) for each in punctuations),
@@ -133,16 +133,12 @@ class Views:
     def _after_results(self, batch: BatchResult, latest: LatestResults | None) -> list[pa.Table]:
         """Punctuations in order of time, but none before a result of its value."""
         if not self.key:
-            return batch.punctuations
-        n = len(self.key)
+            return [each.for_joins for each in batch.punctuations]
         known = LatestResults([self.results.field(name).type for name in self.key]) if latest is None else latest
         for table, ts in zip(batch.results, batch.result_ts, strict=True):
             known.add([table[name] for name in self.key], ts)
-        moved = []
-        for table in batch.punctuations:
-            ts = known.not_before(table.columns[:n], np.asarray(table.column(n)), batch.horizon)
-            moved.append(table.set_column(n, table.schema.names[n], pa.array(ts)))
-        return moved
+        told = batch.punctuations
+        return [replace(each, ts=known.not_before(each.keys, each.ts, batch.horizon)).for_joins for each in told]
 
     def _progress(self, batch: BatchResult) -> list[pa.Table]:
         """The output watermark as a row of its own, or the end of the output."""

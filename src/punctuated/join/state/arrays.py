@@ -150,7 +150,7 @@ class JoinState:
             "boundaries": np.zeros((n, 0), lay.BOUNDARY),
             "queue": np.zeros(spec.purge_threshold, np.int64),
             "done": np.zeros(2 * timed, np.int64),
-            "runs": np.zeros(0, lay.RUN),
+            "runs": np.zeros(0, lay.FINISHED),
             "ranges": np.zeros(0, lay.range_type(self.width)),
             "pairs": np.empty((n, _PAIRS), np.int32),
             "unmatched": np.zeros(SMALLEST, lay.UNMATCHED),
@@ -343,7 +343,7 @@ class JoinState:
         spare = max(self.arrays.runs.size // _RUNS_PER_VALUE, self.quota // _COLLECTIONS)
         capacity = max(_capacity(n_needed), n_needed + spare)
         self._allow(capacity * self._bytes_per_value)
-        slots = np.empty(1 << (2 * capacity).bit_length(), np.int32)
+        slots = np.full(1 << (2 * capacity).bit_length(), lay.NONE, np.int32)
         self.common["shift"] = _shift(slots.size)
         fresh = self._value_arrays(capacity)
         moved = copy_values(self.arrays, needed, **fresh, slots=slots)

@@ -44,7 +44,8 @@ class Statements:
 
     @property
     def nbytes(self) -> int:
-        return self.memory.nbytes + self.ranges.nbytes
+        """Bytes beside what the loop sees."""
+        return self.ranges.nbytes
 
     # A batch
 
@@ -96,12 +97,12 @@ class Statements:
         """Values that are over in the output leave the index for the memory."""
         if self._state.punctuated and self._state.common[0]["n_done"]:
             self.memory.archive(self._state)
-            self.remember()
+            self._state.show_runs(self.memory.runs)
 
     def remember(self) -> None:
         """Let the loop see the memory of punctuations as it is now."""
         self.ranges.show(self._state)
-        self._state.show_runs(self.memory.runs.records())
+        self._state.show_runs(self.memory.runs)
 
     def settle(self, watermark: int) -> None:
         """The batch is over: times of ranges that the output watermark has reached no longer matter."""

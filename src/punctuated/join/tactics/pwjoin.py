@@ -49,10 +49,12 @@ class PWJoin:
         """Numbered keys that neither a value nor the memory of punctuations needs any more go."""
         if not isinstance(self._codec, NumberedKeys):
             return
-        known = self.state.arrays.values["code"][: self.state.n_values]
+        known, runs = self.state.arrays.values["code"][: self.state.n_values], statements.memory.runs
         statements.ranges.note_keys()
+        if not self._codec.may_shrink(max(known.size, runs.size)):  # each of them has its own key
+            return
         boundaries = self.state.boundary_codes()
-        moved = self._codec.keep_only(np.unique(np.concatenate([known, statements.memory.runs.low, boundaries])))
+        moved = self._codec.keep_only(np.unique(np.concatenate([known, runs["low"], boundaries])))
         if moved is None:
             return
         known[:] = moved[known]

@@ -115,7 +115,7 @@ def test_purges_wait_for_their_threshold(purge: str, threshold: int | None, left
 
 
 def said(batch: Any) -> list[int]:
-    return [key for table in batch.punctuations for key in table["k"].to_pylist()]
+    return [key for told in batch.punctuations for key in told.keys[0].to_pylist()]
 
 
 def test_propagation_is_pushed_by_count_and_by_time_or_pulled() -> None:
