@@ -39,7 +39,7 @@ class RowStore:
     def begin(self, batch: pa.Table) -> int:
         """Take in a batch; returns the row number of its first row.
 
-        In one piece: Arrow would copy all chunks into one whenever rows are taken, which is once for each buffer of pairs.
+        In one piece: Arrow would copy all chunks into one whenever rows are taken, once for each buffer of pairs.
         """
         self._batch = batch.combine_chunks()
         self._first_id, self.next_id = self.next_id, self.next_id + len(batch)
