@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punctuated as pt
@@ -24,6 +24,7 @@ from punctuated.testing.tables import as_batch
 from table_streams import declare
 
 N = 3_000
+FEWER = settings(max_examples=settings().max_examples // 2)
 
 
 def run(spec: JoinSpec, batches: Sequence[Batch], threads: int, n_buckets: int) -> list[Observed]:
@@ -38,11 +39,13 @@ def _observe(local: LocalRun, brought: BatchResult) -> Observed:
     return add_up([observe(first, brought), *(observe(each, BatchResult()) for each in others)])
 
 
+@FEWER
 @given(cases(announced=key_patterns()).filter(is_spreadable), st.integers(1, 3), st.integers(1, 4))
 def test_equals_the_oracle_on_any_number_of_threads(case: Case, threads: int, n_buckets: int) -> None:
     check_equals_oracle(lambda spec, batches: run(spec, batches, threads, n_buckets), case.spec, case.batches)
 
 
+@FEWER
 @given(cases().filter(is_spreadable), st.integers(1, 2), st.integers(2, 4), st.integers(1, 40))
 def test_equals_the_oracle_where_buckets_rest_on_disk(case: Case, threads: int, n_buckets: int, tuples: int) -> None:
     """Counters may still have tuples on disk that have left their windows."""
