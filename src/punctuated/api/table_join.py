@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from punctuated.api.stream import TableStream
@@ -241,8 +240,9 @@ class Join:
 
     def _bounds(self, side: int) -> tuple[int, int] | None:
         name = self.spec.streams[side].time
-        times = np.concatenate([to_microseconds(batch[side].rows[name], name) for batch in self.batches])
-        return (int(times.min()), int(times.max())) if times.size else None
+        times = [to_microseconds(batch[side].rows[name], name) for batch in self.batches]
+        known = [each for each in times if each.size]
+        return (min(int(each.min()) for each in known), max(int(each.max()) for each in known)) if known else None
 
 
 class Ran(NamedTuple):
