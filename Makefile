@@ -74,9 +74,9 @@ lint: $(READY) ## ruff, mypy and the layer rules
 bench-core: $(READY) ## measure the engine-free operators
 	$(BIN)/python benchmarks/core.py
 
-# Sizes of the design: give SIZE=... to go faster. Flink and Pathway run where they are installed (INSTALL=--install).
+# Sizes of the design: give SIZE=... to go faster. Flink, Pathway and DataFusion run where they are installed (INSTALL=--install).
 .PHONY: bench
-bench: $(READY) ## measure joins on Spark against Spark's own, Flink and Pathway
+bench: $(READY) ## measure joins on Spark against Spark's own, Flink, Pathway and DataFusion
 	@for workload in $(WORKLOADS); do \
 		$(BIN)/python -m benchmarks.peers.run --workload $$workload --batch-rows $(or $(BATCH_ROWS),1000000) \
 			$(if $(SIZE),--size $(SIZE),) $(INSTALL) --out benchmarks/results/$$workload.json || exit $$?; \

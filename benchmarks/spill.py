@@ -15,8 +15,10 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from punctuated.join.driver import JoinDriver
-from punctuated.join.setup import DriverSetup
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.buckets import in_buckets
+from punctuated.bind.local_run import LocalRun
+from punctuated.join.intake.reading import Reader
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.batch import StreamBatch
 from punctuated.model.memory import Memory
@@ -37,23 +39,27 @@ class Workload:
     tables: Pair
 
 
-def run(workload: Workload, memory: int | None, size: int) -> tuple[float, int, int]:
-    """Seconds, results, and the largest number of stored tuples."""
+def run(workload: Workload, memory: int | None, size: int, buckets: int | None = None) -> tuple[float, int, int, int]:
+    """Seconds, results, the largest number of stored tuples, and over how many buckets they were spread."""
     spec = JoinSpec(
         workload.spec.streams,
         algorithm=workload.spec.algorithm,
         memory=None if memory is None else Memory(tuples=memory),
     )
-    schemas = tuple(table.schema for table in workload.tables)
-    driver = JoinDriver(DriverSetup(spec, schemas, (schemas[0].field("key").type,)))
+    types = (workload.tables[0].schema.field("key").type,)
+    both = zip(spec.streams, workload.tables, strict=True)
+    inputs = tuple(Reader(stream, None, table.schema, types) for stream, table in both)
+    n = max(map(len, workload.tables))
+    batches = [[StreamBatch(table.slice(at, size)) for table in workload.tables] for at in range(0, n, size)]
+    bound = in_buckets(BoundJoin(spec, inputs), batches, threads=1, wanted=buckets)
+    local = LocalRun(bound)
     gc.collect()
     results, largest, start = 0, 0, time.perf_counter()
-    n = max(map(len, workload.tables))
-    for at in range(0, n, size):
-        for part in driver.process_in_parts(*(StreamBatch(table.slice(at, size)) for table in workload.tables)):
+    for batch in batches:
+        for part in local.process_in_parts(batch):
             results += sum(len(table) for table in part.results)
-        largest = max(largest, int(driver.state.n_stored.sum()))
-    return time.perf_counter() - start, results, largest
+        largest = max(largest, sum(int(driver.state.n_stored.sum()) for driver in local.drivers))
+    return time.perf_counter() - start, results, largest, bound.n_buckets
 
 
 def _table(keys: np.ndarray, ts: np.ndarray, as_text: bool) -> pa.Table:
@@ -106,20 +112,21 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=10**9, help="tuples of each stream in a batch")
     parser.add_argument("--text", action="store_true", help="keys are texts")
     parser.add_argument("--only", default="", help="workloads whose names begin so")
+    parser.add_argument("--buckets", type=int, help="with a limit of memory; by default as the join itself chooses")
     parser.add_argument("--shares", type=float, nargs="*", default=[1, 0.1, 0.01])
     given = parser.parse_args()
-    shown = Table("workload", "state", "memory", "seconds", "ratio", "results")
+    shown = Table("workload", "state", "memory", "buckets", "seconds", "ratio", "results")
     for make in WORKLOADS:
         workload = make(given.tuples, given.text)
         if not workload.name.startswith(given.only):
             continue
         run(workload, 1000, 10**9) if given.tuples <= 10_000 else run(make(10_000, given.text), 1000, 10**9)
-        plain, results, largest = run(workload, None, given.batch)
-        shown.add_row(workload.name, f"{largest:,}", "no limit", f"{plain:.2f}", "", f"{results:,}")
+        plain, results, largest, _ = run(workload, None, given.batch)
+        shown.add_row(workload.name, f"{largest:,}", "no limit", "1", f"{plain:.2f}", "", f"{results:,}")
         for share in given.shares:
-            seconds, found, _ = run(workload, int(largest * share), given.batch)
+            seconds, found, _, n = run(workload, int(largest * share), given.batch, given.buckets)
             assert found == results
-            shown.add_row("", "", f"{share:.0%}", f"{seconds:.2f}", f"{seconds / plain:.2f}", f"{found:,}")
+            shown.add_row("", "", f"{share:.0%}", f"{n}", f"{seconds:.2f}", f"{seconds / plain:.2f}", f"{found:,}")
     Console().print(shown)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.buckets import counts_whole_streams
 from punctuated.join.driver import JoinDriver
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.batch_result import BatchResult
@@ -17,7 +18,7 @@ from punctuated.model.predicate import Expression
 from punctuated.model.side import LEFT, Side
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.testing.checks import COUNTED, DOMAIN, Observed, extent
-from punctuated.testing.strategies import Batch
+from punctuated.testing.strategies import Batch, Case
 from punctuated.testing.tables import as_batch, stream_schema
 
 Continue = Callable[[JoinDriver], JoinDriver]
@@ -81,6 +82,21 @@ def observe(driver: JoinDriver, batch: BatchResult, domain: Sequence[Any] = DOMA
         for row in rejected.table.to_pylist():
             seen.rejected[row["stream"] == spec.left.name, tuple(json.loads(row["row"]).values()), row["reason"]] += 1
     return seen
+
+
+def add_up(buckets: Sequence[Observed]) -> Observed:
+    """What several buckets brought, together."""
+    total = Observed()
+    for each in buckets:
+        for name in ("results", "unmatched", "punctuations", "rejected", *COUNTED):
+            setattr(total, name, getattr(total, name) + getattr(each, name))
+        total.stored = total.stored[0] + each.stored[0], total.stored[1] + each.stored[1]
+    return total
+
+
+def is_spreadable(case: Case) -> bool:
+    """A window over the last tuples of a whole stream needs one bucket, and so does a count of endings to be exact."""
+    return not counts_whole_streams(case.spec) and case.spec.purge_threshold == 1
 
 
 def _count_row(seen: Observed, spec: JoinSpec, row: dict[str, object], ts: int) -> None:

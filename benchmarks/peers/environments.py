@@ -1,4 +1,4 @@
-"""Virtual environments of the peers whose packages do not fit into ours: `.bench/flink` and `.bench/pathway`."""
+"""Virtual environments of the peers whose packages do not fit into ours, one for each in the folder `.bench`."""
 
 import shutil
 import subprocess
@@ -6,8 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".bench"
-PACKAGES = {"flink": "apache-flink", "pathway": "pathway"}
-PYTHONS = ("python3.12", "python3.11", "python3.10")  # that both packages have wheels for; newest first
+PACKAGES = {"flink": "apache-flink", "pathway": "pathway", "datafusion": "datafusion"}
+PYTHONS = ("python3.12", "python3.11", "python3.10")  # that all packages have wheels for; newest first
 
 
 class NoEnvironment(Exception):

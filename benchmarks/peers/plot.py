@@ -26,6 +26,7 @@ FAMILIES = {  # by the beginning of a system's name
     "spark": ("Spark's own join", plot.VERMILLION),
     "flink": ("Flink SQL", plot.GREEN),
     "pathway": ("Pathway", plot.PURPLE),
+    "datafusion": ("DataFusion", plot.ORANGE),
 }
 NAMES = {
     "punctuated": "punctuated",
@@ -37,6 +38,8 @@ NAMES = {
     "flink": "Flink",
     "flink-reuse": "Flink, object reuse",
     "pathway": "Pathway",
+    "punctuated-tables": "punctuated, no engine",
+    "datafusion": "DataFusion, no engine",
 }
 PALE = {"punctuated-floor": "#A9CCE3"}  # not a join
 GAP = 1.4  # between workloads, in bars

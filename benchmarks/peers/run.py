@@ -39,17 +39,19 @@ class System:
     arguments: tuple[str, ...] = ()
 
 
-OURS = "benchmarks.peers.punctuated_join"
+OURS, SPARKS = "benchmarks.peers.punctuated_join", "benchmarks.peers.spark_native"
 SYSTEMS = {
     "punctuated": System(OURS),
     "punctuated-groups": System(OURS, arguments=("--what", "groups")),
     "punctuated-disk": System(OURS, arguments=("--memory", "200000")),
     "punctuated-floor": System(OURS, arguments=("--what", "floor")),
-    "spark-default": System("benchmarks.peers.spark_native", arguments=("--store", "default")),
-    "spark-rocksdb": System("benchmarks.peers.spark_native", arguments=("--store", "rocksdb")),
+    "spark-default": System(SPARKS, arguments=("--store", "default")),
+    "spark-rocksdb": System(SPARKS, arguments=("--store", "rocksdb")),
     "flink": System("benchmarks.peers.flink_sql", "flink"),
     "flink-reuse": System("benchmarks.peers.flink_sql", "flink", ("--conf", "pipeline.object-reuse=true")),
     "pathway": System("benchmarks.peers.pathway_join", "pathway"),
+    "punctuated-tables": System("benchmarks.peers.tables_join"),
+    "datafusion": System("benchmarks.peers.datafusion_join", "datafusion"),
 }
 DESIGNED = {"w1": 2_000_000, "w2": 2_000_000, "w2-large": 2_500_000, "w3": 200_000, "w4": 1_000_000}
 LIMITS = {("w1", "pathway"): 100_000}  # of `size`: the results of one batch are all in memory at once
@@ -153,11 +155,11 @@ def save(path: Path, manifest: Manifest, outcomes: list[Outcome]) -> None:
 
 
 def arguments_of(name: str, options: argparse.Namespace) -> list[str]:
-    """Options that only Spark's programs have."""
+    """Options that only programs on Spark have."""
     spark = ["--partitions", str(options.partitions)]
-    if name.startswith("spark-"):
+    if SYSTEMS[name].module == SPARKS:
         return [*spark, "--checks", options.checks]
-    return spark if name.startswith("punctuated") else []
+    return spark if SYSTEMS[name].module == OURS else []
 
 
 def measure(name: str, options: argparse.Namespace) -> Outcome:
@@ -188,7 +190,9 @@ def main() -> None:
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated: %(default)s")
     parser.add_argument("--cache", type=Path, default=Path("out/bench"), help="folder for inputs and logs")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/peers.json"))
-    parser.add_argument("--install", action="store_true", help="install Flink and Pathway into .bench if missing")
+    parser.add_argument(
+        "--install", action="store_true", help="install Flink, Pathway and DataFusion into .bench if missing"
+    )
     parser.add_argument("--partitions", type=int, default=2, help="Spark's shuffle partitions")
     parser.add_argument("--checks", choices=["apart", "same"], default="apart", help="as in spark_native.py")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds per system")

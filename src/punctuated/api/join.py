@@ -27,6 +27,8 @@ def join(
     *streams: TableStream | Join,
     within: Within | None = None,
     sample_every: Duration | None = None,
+    threads: int = 1,
+    buckets: int | None = None,
     **options: Unpack[JoinOptions],
 ) -> Join: ...
 
@@ -45,6 +47,7 @@ def join(
     *streams: "Stream | Join | SparkJoin",
     within: Within | None = None,
     sample_every: Duration | None = None,
+    threads: int = 1,
     buckets: int | None = None,
     **options: Unpack[JoinOptions],
 ) -> "Join | SparkJoin": ...
@@ -63,6 +66,7 @@ def join(
     memory: int | str | None = None,
     policy: Policy | None = None,
     sample_every: Duration | None = None,
+    threads: int = 1,
     buckets: int | None = None,
     select: Sequence[str] | None = None,
     shed: Shed | None = None,
@@ -94,14 +98,17 @@ def join(
         purge_threshold: How many punctuations are collected before a purge; 1 purges at once.
         max_punctuations: How many punctuations are remembered; the oldest are forgotten beyond that.
         bucket_memory: The most that one bucket may remember, in bytes or as text ("2 GiB"); the join fails before it
-            takes more. On tables there is one bucket. By default there is no limit, but on Spark
+            takes more. On tables there are as many as threads. By default there is no limit, but on Spark
             half of what `spark.executor.pyspark.memory` leaves to a Python worker.
         memory: How much of the streams is kept in memory: a number of tuples of all together, or bytes as text
             ("64 MiB"). What was not needed for long beyond that waits on disk, and the results are the same; with
-            "xjoin" and "pjoin" results with such tuples come later. On Spark the buckets share it.
+            "xjoin" and "pjoin" results with such tuples come later. The buckets share it.
         policy: When "pjoin" and "xjoin" purge, relocate, join what is on disk and propagate, from `pt.Policy(…)`.
         sample_every: The step of event time at which `metrics` of tables are taken.
-        buckets: On Spark, over how many buckets the keys are spread; by default as many as shuffle partitions.
+        threads: On tables, how many run at a time, each with some of the buckets. With more than one, results come in
+            another order, which is the same every time. `explain()` says so where a join cannot be spread.
+        buckets: Over how many buckets the keys are spread: on Spark by default as many as shuffle partitions, on tables
+            as many as threads; more where memory= is smaller than a batch.
         select: The columns of the results that are wanted beside the key, by their names in the results (a name that
             both streams have ends in `_left` or `_right`); others are never made. Every column costs time: on Spark,
             rows leaving the join are most of the work of many joins.
@@ -137,7 +144,7 @@ def join(
         bucket_size=bucket_size,
     )
     step = None if sample_every is None else _sampling_step(sample_every)
-    return run_where_the_data_is(given, bound, step, buckets)
+    return run_where_the_data_is(given, bound, step, threads, buckets)
 
 
 @overload
@@ -146,6 +153,8 @@ def path(
     within: Steps,
     both_directions: bool = False,
     sample_every: Duration | None = None,
+    threads: int = 1,
+    buckets: int | None = None,
     **options: Unpack[JoinOptions],
 ) -> Join: ...
 
@@ -166,6 +175,7 @@ def path(
     within: Steps,
     both_directions: bool = False,
     sample_every: Duration | None = None,
+    threads: int = 1,
     buckets: int | None = None,
     **options: Unpack[JoinOptions],
 ) -> "Join | SparkJoin": ...
@@ -176,6 +186,7 @@ def path(
     within: Steps,
     both_directions: bool = False,
     sample_every: Duration | None = None,
+    threads: int = 1,
     buckets: int | None = None,
     **options: Unpack[JoinOptions],
 ) -> "Join | SparkJoin":
@@ -186,6 +197,7 @@ def path(
         within: How much later the next one may be at most: one duration for all steps, or one for each.
         both_directions: Whether the way back counts, too.
         sample_every: As of `pt.join`, as are the others.
+        threads: As of `pt.join`.
         buckets: As of `pt.join`.
         options: Those of `pt.join`, but for `within`.
 
@@ -202,22 +214,30 @@ def path(
     near = Near(within, along=True, both_directions=both_directions)
     bound = bind_join([each.declared for each in given], near, **options)
     step = None if sample_every is None else _sampling_step(sample_every)
-    return run_where_the_data_is(given, bound, step, buckets)
+    return run_where_the_data_is(given, bound, step, threads, buckets)
 
 
 def run_where_the_data_is(
-    streams: Sequence[Stream], bound: BoundJoin, sample_us: int | None = None, buckets: int | None = None
+    streams: Sequence[Stream],
+    bound: BoundJoin,
+    sample_us: int | None = None,
+    threads: int = 1,
+    buckets: int | None = None,
 ) -> "Join | SparkJoin":
     """The runner of a bound join for the engine that has its data."""
     frames = [each for each in streams if isinstance(each, SparkStream)]
     if len(frames) == len(streams):
+        if threads != 1:
+            raise StreamError(
+                f"threads={threads} is for tables: on Spark, as many buckets= run at a time as it has cores"
+            )
         return _on_spark(frames, bound, buckets)
     tables = [each for each in streams if isinstance(each, TableStream)]
     if len(tables) < len(streams):
         raise StreamError("some streams are tables and some Spark DataFrames; make all the same")
     if bound.spec.shed is not None and bound.spec.shed.trigger_us is not None:
         raise ShedError("shed(trigger=…) is for streaming DataFrames; on tables give shed(rate=…)")
-    return Join(tables, bound, sample_us)
+    return Join(tables, bound, sample_us, threads, buckets)
 
 
 def _on_spark(streams: Sequence[SparkStream], bound: BoundJoin, buckets: int | None) -> "SparkJoin":

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
+from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from punctuated.api.stream import TableStream
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.buckets import in_buckets, why_in_one
+from punctuated.bind.local_run import LocalRun
 from punctuated.bind.origins import remember_origin
 from punctuated.errors import RejectedRowsWarning
-from punctuated.join.driver import JoinDriver
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.grouping import grouping_columns
 from punctuated.join.output.views import View
@@ -39,10 +40,19 @@ class Join:
     `bound` is the join itself and `batches` are its input, for those who want to run it step by step.
     """
 
-    def __init__(self, streams: Sequence[TableStream], bound: BoundJoin, sample_us: int | None) -> None:
+    def __init__(
+        self,
+        streams: Sequence[TableStream],
+        bound: BoundJoin,
+        sample_us: int | None = None,
+        threads: int = 1,
+        buckets: int | None = None,
+    ) -> None:
         self.batches = list(read_batches(streams, bound))
         self.bound = self._with_best_structures(bound) if bound.spec.adaptive else bound
+        self._threads, self._spread = threads, in_buckets(self.bound, self.batches, threads, buckets)
         self._sample_us = sample_us
+        self._read: Ran | None = None  # by a reader, up to the end
         self._for_estimates: list[BatchResult] | None = None
         self._warned = False
 
@@ -85,29 +95,30 @@ class Join:
     @cached_property
     def metrics(self) -> pa.Table:
         """One row per sampling step: tuples in each state, and totals of everything else so far; the docs list them."""
-        return self._run[0].samples.table()
+        return self._known.run.metrics()
 
     @property
     def kept(self) -> dict[str, float]:
         """Which share of each stream's tuples probed and was stored; all of them, unless the join sheds."""
-        shedding = self._run[0].shedding
+        shedding = self._known.run.drivers[0].shedding  # in one bucket, if it sheds
         n = len(self.spec.streams)
         names = [*per_stream("probed", n), *per_stream("stored", n)]
         return dict.fromkeys(names, 1.0) if shedding is None else shedding.kept
 
     @property
     def structures(self) -> list[tuple[str, str] | None]:
-        """Of the left and the right window after each batch, where they have any of their own."""
-        return [batch.structures for batch in self._run[1]]
+        """Of the left and the right window after each batch, where they have any of their own; of the first bucket."""
+        return [batch.structures for batch in self._known.batches]
 
     def explain(self) -> str:
         """The plan, and what to expect of it."""
         bound = self.bound
         where = None if bound.where is None else repr(bound.where)
         if bound.spec.reaches:
-            return explain_many(bound.spec, where)
+            return explain_many(bound.spec, where) + self._describe_buckets()
         statistics = table_statistics(bound.spec, self.batches, bound.key_types)
-        return explain(bound.spec, statistics, where, describe_candidates(bound.spec, bound.ranged, statistics))
+        plan = explain(bound.spec, statistics, where, describe_candidates(bound.spec, bound.ranged, statistics))
+        return plan + self._describe_buckets()
 
     def group_by(self, *columns: str | Sequence[str]) -> "TableGrouping":
         """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
@@ -116,18 +127,72 @@ class Join:
     def chain_batches(self) -> Iterator[pa.Table]:
         """All that the join says to another join, batch by batch; what it has rejected is read here."""
         self._warn_of_rejected()
-        return chain_of(self.bound, self._run[1])
+        return chain_of(self.bound, self._run.batches)
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The results in pieces, each made when it is read, or by other threads a little before that.
+
+        They never are in memory all at once, unless `results` was asked for before: then these are read. A reader is
+        read once, and another one runs the join again; but rejected rows, punctuations and metrics are known when one
+        was read to its end. One that is dropped before that stops the join.
+
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> a = pt.stream(pa.table({"k": [1, 2], "ts": [0, 1]}), name="A", key="k", time="ts", window=10)
+            >>> b = pt.stream(pa.table({"k": [2, 2, 1], "at": [2, 3, 4]}), name="B", key="k", time="at", window=10)
+            >>> sum(batch.num_rows for batch in pt.join(a, b, threads=2).reader())
+            3
+        """
+        tables = self._made_results() if "_run" in vars(self) else self._read_results()
+        batches = (batch for table in tables for batch in table.to_batches())
+        return pa.RecordBatchReader.from_batches(self.schema, batches)
+
+    def _describe_buckets(self) -> str:
+        """Where there are several, or could have been."""
+        n, at_once, why = self._spread.n_buckets, self._spread.at_once, why_in_one(self.spec)
+        if n > 1:
+            return f"\nbuckets: {n}, {at_once} at a time"
+        return f"\nthreads: 1 of {self._threads}, since {why}" if self._threads > 1 and why is not None else ""
 
     # Running
 
     @cached_property
-    def _run(self) -> tuple[JoinDriver, list[BatchResult]]:
-        """The driver, and what each batch brought, the end of all streams included."""
-        driver = self.bound.driver(timed=True, sample_us=self._sample_us or self._default_step())
-        return driver, run_to_end(driver, self.batches)
+    def _run(self) -> "Ran":
+        """Everything, the end of all streams included."""
+        run = self._new_run(timed=True)
+        return Ran(run, list(run.to_end(self.batches)))
+
+    @property
+    def _known(self) -> "Ran":
+        """Everything but results, if a reader has gone through these already."""
+        return self._run if self._read is None or "_run" in vars(self) else self._read
+
+    def _new_run(self, *, timed: bool) -> LocalRun:
+        span, bound, step = self._span(), self._spread, self._sample_us
+        takes_turns = bound.n_buckets > (bound.at_once or 1)  # then each would stop at every step
+        if step is None and span is not None and not takes_turns:
+            step = max(1, (span[1] - span[0]) // _SAMPLES)
+        return LocalRun(bound, timed=timed, sample_us=step, from_us=None if span is None else span[0])
+
+    def _read_results(self) -> Iterator[pa.Table]:
+        """Results as they are found; at the end of them everything else is known."""
+        run, told = self._new_run(timed=False), list[BatchResult]()
+        for parts in run.parts_to_end(self.batches):
+            whole = BatchResult()
+            for part in parts:
+                yield from part.results
+                whole = whole.then(replace(part, results=[], result_ts=[]))
+            told.append(whole)
+        self._read = Ran(run, told)
+        self._warn_of_rejected()
+
+    def _made_results(self) -> Iterator[pa.Table]:
+        self._warn_of_rejected()
+        return (table for batch in self._run.batches for table in batch.results)
 
     def _table(self, view: View) -> pa.Table:
-        return self.bound.views.table(view, self._run[1])
+        ran = self._known if view in (View.PUNCTUATIONS, View.REJECTED) else self._run
+        return self.bound.views.table(view, ran.batches)
 
     def groups(self, by: tuple[str, ...], aggregates: dict[str, Aggregate]) -> pa.Table:
         """Groups of the results, in the order in which they became final."""
@@ -140,11 +205,11 @@ class Join:
 
     def batches_for(self, bound: BoundJoin) -> list[BatchResult]:
         """What each batch brings to groups."""
-        return self._run[1] if bound.spec.shed is None else self._estimated(bound)
+        return self._run.batches if bound.spec.shed is None else self._estimated(bound)
 
     def _warn_of_rejected(self) -> None:
         """Once, when results are asked for that lack rows."""
-        counts, warned = self._run[0].counts(), self._warned
+        counts, warned = self._known.run.counts(), self._warned
         self._warned = True
         for reason in REJECTIONS if not warned else ():
             columns = per_stream(rejected_as(reason), len(self.spec.streams))
@@ -156,14 +221,13 @@ class Join:
     def _estimated(self, bound: BoundJoin) -> list[BatchResult]:
         """What a join that sheds brings for estimates: every pair has a chance, so it sheds in another way."""
         if self._for_estimates is None:
-            self._for_estimates = run_to_end(bound.driver(), self.batches)
+            self._for_estimates = list(LocalRun(bound).to_end(self.batches))
         return self._for_estimates
 
-    def _default_step(self) -> int | None:
+    def _span(self) -> tuple[int, int] | None:
+        """The first and the last time of all tuples."""
         known = [bounds for bounds in map(self._bounds, self.spec.sides) if bounds is not None]
-        if not known:
-            return None
-        return max(1, (max(last for _, last in known) - min(first for first, _ in known)) // _SAMPLES)
+        return (min(first for first, _ in known), max(last for _, last in known)) if known else None
 
     # What the tables are like
 
@@ -176,8 +240,16 @@ class Join:
 
     def _bounds(self, side: int) -> tuple[int, int] | None:
         name = self.spec.streams[side].time
-        times = np.concatenate([to_microseconds(batch[side].rows[name], name) for batch in self.batches])
-        return (int(times.min()), int(times.max())) if times.size else None
+        times = [to_microseconds(batch[side].rows[name], name) for batch in self.batches]
+        known = [each for each in times if each.size]
+        return (min(int(each.min()) for each in known), max(int(each.max()) for each in known)) if known else None
+
+
+class Ran(NamedTuple):
+    """A run that is over, and what each batch brought, the end of all streams last."""
+
+    run: LocalRun
+    batches: list[BatchResult]
 
 
 class TableGrouping:
@@ -224,8 +296,3 @@ def read_batches(streams: Sequence[TableStream], bound: BoundJoin) -> Iterator[t
     read = (stream.read(reader) for stream, reader in zip(streams, bound.inputs, strict=True))
     for batches in zip_longest(*read):
         yield tuple(batch or empty for batch, empty in zip(batches, nothing, strict=True))
-
-
-def run_to_end(driver: JoinDriver, batches: Sequence[Sequence[StreamBatch]]) -> list[BatchResult]:
-    """What each batch brings, and the end of all streams."""
-    return [*(driver.process(*batch) for batch in batches), driver.end()]

@@ -108,13 +108,15 @@ class BoundJoin:
         *,
         timed: bool = False,
         sample_us: int | None = None,
+        sample_from_us: int | None = None,
         bucket_bytes: int | None = None,
         hash_bits: int = 64,
         tables: TableStore | None = None,
     ) -> JoinDriver:
         """The operator of one bucket, empty.
 
-        `timed` asks for the times of results even if the view does not; `bucket_bytes` is the most that it may hold,
+        `timed` asks for the times of results even if the view does not; metrics are sampled every `sample_us` of event
+        time, from `sample_from_us` or the first tuple on; `bucket_bytes` is the most that it may hold,
         unless the join itself says so; `hash_bits`: fewer than 64 force collisions; `tables` keeps what goes beyond
         memory, by default for as long as the process lives.
         """
@@ -130,6 +132,7 @@ class BoundJoin:
             timed=timed or self.view.is_timed or is_ordered,
             estimated=self._estimates,
             sample_us=sample_us,
+            sample_from_us=sample_from_us,
             hash_bits=hash_bits,
             place=BucketPlace(bucket, self.n_buckets, self.at_once),
             tables=tables,

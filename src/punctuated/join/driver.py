@@ -57,7 +57,7 @@ class JoinDriver:
         self.state = self.tactic.state
         self.statements = Statements(setup.spec, setup.schemas, self.codec, self.state, setup.place)
         self.idle = IdleStreams(setup.spec.streams)
-        self.samples = Samples(setup.sample_us, len(setup.spec.streams))
+        self.samples = Samples(setup.sample_us, len(setup.spec.streams), setup.sample_from_us)
         self.collector = choose_collector(setup, self.codec, self.rows, where)
         self.overflow = choose_overflow(self)
         self.parts = self._parts()

@@ -28,6 +28,7 @@ class DriverSetup:
     timed: bool = False  # whether the time of each result is wanted
     estimated: bool = False  # whether estimates want to know the chances of each result
     sample_us: int | None = None  # metrics are taken at this step of event time
+    sample_from_us: int | None = None  # from here on; none: from the first tuple on
     hash_bits: int = 64  # fewer force collisions
     place: BucketPlace = ONLY_BUCKET
     tables: TableStore | None = None  # for what goes beyond memory; none: scratch files of this process

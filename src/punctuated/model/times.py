@@ -74,6 +74,8 @@ def read_times(column: pa.ChunkedArray) -> tuple[Times, list[Fault]]:
     limit = LARGEST_TIME * per_second // _MICROSECONDS
     if numbers.size and (int(numbers.min()) < -limit or int(numbers.max()) > limit):
         faults += _at((numbers < -limit) | (numbers > limit), _BEYOND)
+    if per_second == _MICROSECONDS and numbers.flags.writeable:  # kernels are compiled for arrays that can be written
+        return numbers, sorted(faults)
     if per_second <= _MICROSECONDS:
         return numbers * (_MICROSECONDS // per_second), sorted(faults)
     step = per_second // _MICROSECONDS

@@ -27,7 +27,7 @@ RESULT_ROW_S = 0.24e-6  # to find a pair and hand it to Spark as a row
 
 TUPLE_BYTES = 85  # measured on W2, columns and index included (docs/decisions/001)
 PUNCTUATION_BYTES = lay.remembered_type(2).itemsize  # of an ended value
-MOST_BUCKETS = 1024  # of a join on Spark
+MOST_BUCKETS = 1024  # of a join
 
 
 @dataclass(frozen=True)

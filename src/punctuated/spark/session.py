@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from punctuated.bind.buckets import counts_whole_streams
 from punctuated.errors import SessionError, StreamError
 from punctuated.model.given import whole_number
 from punctuated.model.spec import JoinSpec, JoinType
-from punctuated.model.window import CountWindow
 from punctuated.spark.bucket_ids import MOST_BUCKETS
 from punctuated.spark.worker_python import check_worker_python
 
@@ -71,8 +71,7 @@ def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> i
             "a full outer join without a key cannot be spread: one side goes to every bucket, and its unmatched rows "
             "would come out of each; use how='inner', 'left', 'right', 'semi' or 'anti', or buckets=1"
         )
-    windows = [stream.window for stream in spec.streams]
-    if any(isinstance(window, CountWindow) and not window.per_key for window in windows):
+    if counts_whole_streams(spec):
         if wanted not in (None, 1):
             raise StreamError(f"buckets={wanted}: pt.rows(n) over a whole stream needs one bucket; leave it out")
         return 1

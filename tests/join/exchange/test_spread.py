@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver_harness import new_driver, observe
+from driver_harness import add_up, is_spreadable, new_driver, observe
 from punctuated.join.exchange.parcels import read_parcels, write_parcels
 from punctuated.join.exchange.spread import bucket_numbers, spread
 from punctuated.model.bucket import BucketPlace
@@ -17,8 +17,7 @@ from punctuated.model.pattern import Constant, OneOf
 from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
-from punctuated.model.window import CountWindow
-from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
+from punctuated.testing.checks import Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
 from punctuated.testing.strategies import Batch, Case, Object, cases, key_patterns
 from punctuated.testing.tables import as_batch, stream_schema
 
@@ -36,8 +35,8 @@ def run_in_buckets(
     for batch in batches:
         parcels = [_parcels(spec.streams[side], batch[side], schemas[side], n_buckets, n_parts) for side in Side]
         shares = [[read_parcels(schemas[side], parcels[side][bucket]) for side in Side] for bucket in range(n_buckets)]
-        seen.append(_sum([observe(d, d.process(*share)) for d, share in zip(drivers, shares, strict=True)]))
-    return [*seen, _sum([observe(driver, driver.end()) for driver in drivers])]
+        seen.append(add_up([observe(d, d.process(*share)) for d, share in zip(drivers, shares, strict=True)]))
+    return [*seen, add_up([observe(driver, driver.end()) for driver in drivers])]
 
 
 def _parcels(
@@ -48,22 +47,6 @@ def _parcels(
     parts = [as_batch(stream, objects[start::n_parts], schema) for start in range(n_parts)]
     written = [write_parcels(spread(stream, part, types, n_buckets)) for part in parts]
     return [[parcels[bucket] for parcels in written] for bucket in range(n_buckets)]
-
-
-def _sum(parts: list[Observed]) -> Observed:
-    total = Observed()
-    for part in parts:
-        for name in ("results", "unmatched", "punctuations", "rejected", *COUNTED):
-            setattr(total, name, getattr(total, name) + getattr(part, name))
-        total.stored = total.stored[0] + part.stored[0], total.stored[1] + part.stored[1]
-    return total
-
-
-def is_spreadable(case: Case) -> bool:
-    """A window over the last tuples of a whole stream needs one bucket, and so does a count of endings to be exact."""
-    windows = [stream.window for stream in case.spec.streams]
-    whole = any(isinstance(window, CountWindow) and not window.per_key for window in windows)
-    return not whole and case.spec.purge_threshold == 1
 
 
 @given(cases(announced=key_patterns()).filter(is_spreadable), st.integers(1, 5))

@@ -19,6 +19,7 @@ from punctuated.join.exchange.tick import make_tick
 from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
 from punctuated.join.intake.take_in import ending_times, key_columns, punctuation_times
+from punctuated.join.state.take_rows import take_rows
 from punctuated.kernels.key_bytes import hash_keys, mix_codes
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
@@ -26,6 +27,7 @@ from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 
 Numbers = npt.NDArray[np.int64]
+_FEW = 4  # buckets: to look for the rows of each of them is faster than to sort all
 _ODD = np.int64(0x9E3779B97F4A7C1)  # any large odd number: columns of a row are mixed by it
 
 
@@ -91,8 +93,11 @@ def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
     """The rows of each bucket."""
     if n_buckets == 1:
         return [table]
+    if n_buckets <= _FEW:
+        whole = table.combine_chunks()
+        return [take_rows([whole], np.flatnonzero(numbers == bucket)) for bucket in range(n_buckets)]
     short = numbers.astype(np.uint16)  # so that the sort is by counting
-    sorted_table = table.take(pa.array(np.argsort(short, kind="stable")))
+    sorted_table = take_rows([table], np.argsort(short, kind="stable"))
     edges = np.concatenate([[0], np.cumsum(np.bincount(short, minlength=n_buckets))])
     return [sorted_table.slice(low, high - low) for low, high in pairwise(edges.tolist())]
 

@@ -111,11 +111,15 @@ def announce(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Some rows of a table that came: their times, and their places in it."""
+    """Some rows of a table that came: their times, and their places in it, none if these are all rows."""
 
     table: pa.Table
     times: Ints
-    places: Ints
+    among: Ints | None = None
+
+    @property
+    def places(self) -> Ints:
+        return np.arange(len(self.table)) if self.among is None else self.among
 
     def filter(self, mask: npt.NDArray[np.bool_]) -> "_Rows":
         return _Rows(self.table.filter(pa.array(mask)), self.times[mask], self.places[mask])
@@ -131,7 +135,7 @@ def _sound_rows(table: pa.Table, time: str, keys: pa.Schema, owner: str, faults:
         if places and faults is None:
             raise ColumnError(f"{owner}: the key in row {places[0]} of {field.name!r} does not fit {field.type}")
         found = found + [(place, f"its key does not fit {field.type}") for place in places]
-    rows = _Rows(table, times, np.arange(len(table)))
+    rows = _Rows(table, times)
     if not found:
         return rows
     assert faults is not None

@@ -1,6 +1,7 @@
 """Metrics: what the statistics gatherer of the paper samples at a fixed step of time (PW-56)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -41,20 +42,36 @@ def _steps(start: int, last: int, step: int, times: Sequence[npt.NDArray[np.int6
     return np.asarray(steps[steps <= last])
 
 
+@dataclass
+class BatchSamples:
+    """Counters of one batch at steps of event time, and at its end, if any object has come by then."""
+
+    times: list[int] = field(default_factory=list)
+    counts: list[list[int]] = field(default_factory=list)
+    end: tuple[int, list[int]] | None = None
+
+    def rows(self) -> list[list[int]]:
+        """All of it: times and counts."""
+        amid = [[time, *counts] for time, counts in zip(self.times, self.counts, strict=True)]
+        return amid if self.end is None else [*amid, [self.end[0], *self.end[1]]]
+
+
 class Samples:
     """Counters at every step of event time, and at the end of every batch."""
 
-    def __init__(self, step_us: int | None, n_streams: int) -> None:
+    def __init__(self, step_us: int | None, n_streams: int, from_us: int | None = None) -> None:
+        """Steps are counted from `from_us`, or else from the first tuple that comes."""
         self._step_us = step_us
-        self._columns = [column for counter in COUNTERS for column in counter.columns_of(n_streams)]
-        self._next: int | None = None
-        self._rows: list[dict[str, int]] = []
+        self.columns = [column for counter in COUNTERS for column in counter.columns_of(n_streams)]
+        self._next = None if from_us is None or step_us is None else from_us + step_us
+        self.batches: list[BatchSamples] = []
 
     def stops(self, inputs: Sequence[lay.Objects], n_objects: int) -> Iterator[tuple[int, int | None]]:
         """Where to pause: before the first object at or after each sampling time, and at the end (time None).
 
         Sampling times lie between those of tuples: a punctuation may speak of the far past or future.
         """
+        self.batches.append(BatchSamples())
         times = [array for side in inputs for array in (side.ts, side.punctuation_ts) if array.size]
         of_tuples = [side.ts for side in inputs if side.ts.size]
         if self._step_us is not None and of_tuples:
@@ -69,13 +86,16 @@ class Samples:
 
     def take(self, time: int | None, newest: int, counts: Mapping[str, int]) -> None:
         """Record a sample; the one at a batch's end carries the newest time."""
-        if time is None and newest == lay.NEVER:
-            return
-        self._rows.append({"ts": newest if time is None else time} | dict(counts))
+        row = [counts[name] for name in self.columns]
+        if time is not None:
+            self.batches[-1].times.append(time)
+            self.batches[-1].counts.append(row)
+        elif newest != lay.NEVER:
+            self.batches[-1].end = newest, row
 
     def table(self) -> pa.Table:
         """One row per sample."""
-        schema = pa.schema([(name, pa.int64()) for name in ("ts", *self._columns)])
-        return pa.Table.from_pylist(self._rows, schema=schema).set_column(
-            0, "ts", pa.array([row["ts"] for row in self._rows], pa.timestamp("us", "UTC"))
-        )
+        rows = [row for batch in self.batches for row in batch.rows()]
+        ts, *counts = np.array(rows, np.int64).reshape(len(rows), 1 + len(self.columns)).T
+        columns = [pa.array(ts, pa.timestamp("us", "UTC")), *(pa.array(column) for column in counts)]
+        return pa.table(columns, names=["ts", *self.columns])

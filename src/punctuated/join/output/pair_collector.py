@@ -123,7 +123,7 @@ class PairCollector(Collector):
             table = self._chances.add_to(table, rows, other_rows)  # only inner joins shed, so the side is the left one
         self.batch.results.append(table)
         if self._setup.timed and ts is not None:
-            self.batch.result_ts.append(ts.astype(np.int64))
+            self.batch.result_ts.append(ts.astype(np.int64, copy=False))
 
     def _result_ts(self, left: lay.Indices, right: lay.Indices) -> Ints | None:
         """The moments of matches, the later ones of both times, if they are asked for.

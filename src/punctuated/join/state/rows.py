@@ -37,8 +37,11 @@ class RowStore:
         return sum(len(chunk) for chunk in self._stored)
 
     def begin(self, batch: pa.Table) -> int:
-        """Take in a batch; returns the row number of its first row."""
-        self._batch = batch
+        """Take in a batch; returns the row number of its first row.
+
+        In one piece: Arrow would copy all chunks into one whenever rows are taken, once for each buffer of pairs.
+        """
+        self._batch = batch.combine_chunks()
         self._first_id, self.next_id = self.next_id, self.next_id + len(batch)
         return self.n_stored
 
