@@ -79,10 +79,8 @@ def test_every_type_comes_as_by_rows(spark: SparkSession, tmp_path: Path, kind: 
     elsewhere.conf.set("spark.sql.session.timeZone", "America/New_York")
     elsewhere.conf.set("spark.sql.parquet.outputTimestampType", kind)
     paths = [str(tmp_path / name) for name in ("left", "right")]
-    written = [
-        everything(elsewhere).selectExpr("*", "parse_json(CAST(an_int AS STRING)) AS a_variant"),
-        others(elsewhere),
-    ]
+    with_variant = "*", "parse_json(CAST(an_int AS STRING)) AS a_variant"
+    written = [everything(elsewhere).selectExpr(*with_variant), others(elsewhere)]
     for frame, path in zip(written, paths, strict=True):
         frame.coalesce(1).write.parquet(path)
     by_rows = join(*(elsewhere.read.parquet(path) for path in paths)).results
