@@ -111,7 +111,9 @@ def test_batches_punctuations_metrics_and_the_end_are_as_by_rows(
 def test_rows_are_counted_and_no_content_is_read(
     spark: SparkSession, folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    view = joined(*(files_of(spark, each) for each in folders)).results
+    both = joined(*(files_of(spark, each) for each in folders))
+    assert both.explain().endswith("read as files, by row groups: A, B")
+    view = both.results
     query = view.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "checkpoint"))
     running = query.trigger(availableNow=True).start()
     running.awaitTermination()
@@ -194,7 +196,7 @@ def opened(path: Path, schema: pa.Schema) -> tuple[OpenFile, Any]:
     from pyarrow.fs import LocalFileSystem
 
     length = path.stat().st_size
-    return OpenFile((LocalFileSystem(), str(path)), length, schema, {}), spans_of([length], 0, 1)[0]
+    return OpenFile((LocalFileSystem(), str(path)), length, schema, {}), spans_of([length], 0, 1, smallest=1)[0]
 
 
 def read(path: Path, schema: pa.Schema) -> pa.Table:
@@ -262,6 +264,14 @@ def test_columns_are_found_by_name_whatever_the_case(tmp_path: Path) -> None:
     assert read(tmp_path / "x.parquet", pa.schema([("gone", pa.string())])).to_pylist() == [{"gone": None}] * 2
 
 
+def test_the_old_calendar_is_damage(tmp_path: Path) -> None:
+    table = pa.table({"d": pa.array([1], pa.date32()), "k": [1]})
+    pq.write_table(table.replace_schema_metadata({"org.apache.spark.legacyDateTime": ""}), tmp_path / "x.parquet")
+    assert len(read(tmp_path / "x.parquet", table.schema.remove(0))) == 1
+    with pytest.raises(FileError, match="old calendar"):
+        read(tmp_path / "x.parquet", table.schema)
+
+
 # Shares of tasks
 
 
@@ -281,18 +291,14 @@ def pack_of(names: Sequence[str]) -> Pack:
 
 
 @pytest.mark.parametrize("n_parts", [1, 3, 7])
-def test_row_groups_are_shared_and_each_is_read_once(
-    tmp_path: Path, n_parts: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("punctuated.spark.file_share.SMALLEST", 1)
-    monkeypatch.setattr(spans_of, "__defaults__", (1,))
+def test_row_groups_are_shared_and_each_is_read_once(tmp_path: Path, n_parts: int) -> None:
     listed: list[Listed] = []
     for number, (n_rows, group) in enumerate([(1000, 50), (10, 10), (5000, 200), (0, 1)]):
         path = tmp_path / f"{number}.parquet"
         pq.write_table(pa.table({"k": range(n_rows)}), path, row_group_size=group)
         listed.append({"stream": 0, "path": f"file:{path}", "length": path.stat().st_size})
     schema = pa.schema([("k", pa.int64())])
-    function = PackFiles(((FileScan(schema), pack_of(["k"])),), n_parts)
+    function = PackFiles(((FileScan(schema), pack_of(["k"])),), n_parts, smallest=1)
     blobs: list[bytes] = []
     sizes = []
     for part in range(n_parts):
@@ -381,6 +387,8 @@ def test_what_cannot_work_is_refused(spark: SparkSession, folders: list[Path], t
         pt.files(spark, path, schema=SCHEMA, where="k > 1")
     with pytest.raises(ColumnError, match="'u' is of type uint8"):
         pt.files(spark, path, schema=pa.schema([("u", pa.uint8())]))
+    with pytest.raises(StreamError, match="there is nothing at"):
+        pt.files(spark, str(tmp_path / "nowhere"), schema=SCHEMA)
     pq.write_table(pa.table({"t": pa.array([1], pa.timestamp("ns"))}), tmp_path / "nanos.parquet")
     with pytest.raises(ColumnError, match=r"Give pt\.files schema="):
         pt.files(spark, str(tmp_path / "nanos.parquet"))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyarrow.fs import FileSystem
 
 from punctuated.errors import FileError
-from punctuated.spark.file_share import Span, spans_of
+from punctuated.spark.file_share import SMALLEST, Span, spans_of
 from punctuated.spark.file_systems import locate
 from punctuated.spark.pack import Pack
 from punctuated.spark.parquet_file import OpenFile
@@ -112,13 +112,14 @@ class PackFiles:
 
     streams: tuple[tuple[FileScan, Pack], ...]
     n_parts: int
+    smallest: int = SMALLEST  # bytes of a file that is cut
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         listed = [file for batch in batches for file in batch.to_pylist()]
         if not listed:
             return
         stamp = listed[0].get(STAMP, 0)  # the same for all
-        pieces = share(listed, self.n_parts)
+        pieces = share(listed, self.n_parts, self.smallest)
         for stream, ours in groupby(pieces, key=lambda piece: piece.listed[STREAM]):
             scan, pack = self.streams[stream]
             damages: list[Damage] = []
@@ -128,8 +129,8 @@ class PackFiles:
                 yield pack.damaged(damages)
 
 
-def share(listed: Sequence[Listed], n_parts: int) -> list[Piece]:
+def share(listed: Sequence[Listed], n_parts: int, smallest: int = SMALLEST) -> list[Piece]:
     """What the task that got this list is to read; it may come in any order."""
     files = sorted(listed, key=lambda file: (file[STREAM], file[PATH]))
-    spans = spans_of([file[LENGTH] for file in files], files[0][PART], n_parts)
+    spans = spans_of([file[LENGTH] for file in files], files[0][PART], n_parts, smallest)
     return [Piece(files[span.place], span) for span in spans]

@@ -27,7 +27,7 @@ class Span(NamedTuple):
         return self.begin <= byte < self.end
 
 
-def spans_of(lengths: Sequence[int], part: int, n_parts: int, smallest: int = SMALLEST) -> list[Span]:
+def spans_of(lengths: Sequence[int], part: int, n_parts: int, smallest: int) -> list[Span]:
     """What falls to one part, in the order of the files.
 
     >>> spans_of([6, 2], 0, 2, smallest=1), spans_of([6, 2], 1, 2, smallest=1)

@@ -140,6 +140,8 @@ def _columns(spark: SparkSession, path: str, schema: Schema | None, options: Map
             reader = reader.schema(_spark_types(schema))
         return reader.format(_FORMAT).load(path).schema
     except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            raise StreamError(f"there is nothing at {path!r}, not even an empty folder") from error
         raise ColumnError(
             f"the columns of {path!r} are not known: {error}. Give pt.files schema=, or files whose types Spark has"
         ) from error

@@ -139,7 +139,12 @@ class SparkJoin:
             plan = explain(join.spec, None, where, describe_candidates(join.spec, join.ranged, None))
         names = [join.spec.streams[side].name for side in join.spec.everywhere]
         copied = f", every tuple of {' and '.join(names)} in each" if names else ""
-        return f"{plan}\nbuckets: {join.n_buckets}{copied}"
+        return f"{plan}\nbuckets: {join.n_buckets}{copied}{self._explain_files()}"
+
+    def _explain_files(self) -> str:
+        streams = zip(self.spec.streams, self._inputs, strict=True)
+        names = [stream.name for stream, ours in streams if isinstance(ours.frame, Files)]
+        return f"\nread as files, by row groups: {', '.join(names)}" if names else ""
 
     def group_by(self, *columns: str | Sequence[str]) -> SparkGrouping:
         """Group the results by columns, or by a list of them; each group comes out once, when it is final."""

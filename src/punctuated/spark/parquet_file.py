@@ -18,6 +18,8 @@ from punctuated.spark.file_share import Span
 from punctuated.spark.parquet_types import file_types, takes
 
 _ROWS = 1 << 17  # that are decoded at a time
+_SPARK_VERSION = b"org.apache.spark.version"
+_OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 
 
 class OpenFile:
@@ -46,7 +48,15 @@ class OpenFile:
             page_checksum_verification=True,
             arrow_extensions_enabled=False,
         )
+        self._check_calendar()
         self._names = self._find_columns()
+
+    def _check_calendar(self) -> None:
+        """Raise where Spark's reader would shift days: those before 1582, which files of Spark 2 count otherwise."""
+        told = self._file.metadata.metadata or {}
+        major = int(told.get(_SPARK_VERSION, b"3").split(b".")[0])
+        if (major < 3 or any(key in told for key in _OLD_CALENDAR)) and any(map(_has_days, self._schema.types)):
+            raise FileError("its days are in the old calendar, for which there is Spark's reader: use spark.readStream")
 
     def close(self) -> None:
         """Let the file go."""
@@ -97,6 +107,10 @@ class OpenFile:
         if field.name in self._names:
             return batch.column(batch.schema.get_field_index(self._names[field.name]))
         return pa.repeat(pa.scalar(self._constants.get(field.name), field.type), batch.num_rows)
+
+
+def _has_days(dtype: pa.DataType) -> bool:
+    return any(kind in str(dtype) for kind in ("date", "timestamp"))
 
 
 def _spelled(name: str, there: Mapping[str, Any]) -> str | None:
