@@ -15,7 +15,7 @@ from pyarrow.fs import FileSystem, LocalFileSystem
 from punctuated.errors import FileError
 from punctuated.join.intake.recast import recast
 from punctuated.spark.file_share import Span
-from punctuated.spark.parquet_types import file_types, takes
+from punctuated.spark.parquet_types import file_types, nullable, takes
 
 _ROWS = 1 << 17  # that are decoded at a time
 _SPARK_VERSION = b"org.apache.spark.version"
@@ -105,7 +105,8 @@ class OpenFile:
 
     def _column(self, batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
         if field.name in self._names:
-            return batch.column(batch.schema.get_field_index(self._names[field.name]))
+            column = batch.column(batch.schema.get_field_index(self._names[field.name]))
+            return column.cast(nullable(field.type)) if pa.types.is_nested(field.type) else column
         return pa.repeat(pa.scalar(self._constants.get(field.name), field.type), batch.num_rows)
 
 

@@ -91,6 +91,15 @@ def _takes_field(wanted: pa.Field, there: dict[str, pa.DataType]) -> bool:
     return wanted.name.lower() not in {name.lower() for name in there}
 
 
+def nullable(dtype: pa.DataType) -> pa.DataType:
+    """A type whose parts may be null, as those of a null struct are for Arrow's cast."""
+    if pa.types.is_struct(dtype):
+        return pa.struct([pa.field(field.name, nullable(field.type)) for field in dtype])
+    if pa.types.is_map(dtype):
+        return pa.map_(nullable(dtype.key_type), nullable(dtype.item_type))
+    return pa.list_(nullable(dtype.value_type)) if pa.types.is_list(dtype) else dtype
+
+
 def _plain(dtype: pa.DataType) -> pa.DataType:
     """A type without its encoding, which readers may choose and a column of a stream does not have."""
     if isinstance(dtype, pa.BaseExtensionType):
