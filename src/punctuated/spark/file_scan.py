@@ -83,7 +83,8 @@ class FileScan:
         if self.rejects and (isinstance(error, FileNotFoundError | FileError) or _can_be_fetched(source)):
             return [(path, why)]
         remedy = "" if self.rejects else ", or let pt.files reject what cannot be read, with on_damage='reject'"
-        raise FileError(f"cannot read {path}: {why}. Restore the file, and start the query again{remedy}") from error
+        again = f"Mend or restore the file, and start the query again{remedy}"
+        raise FileError(f"cannot read {path}: {why}. {again}") from error
 
 
 def _can_be_fetched(source: tuple[FileSystem, str]) -> bool:
@@ -116,21 +117,24 @@ class PackFiles:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         listed = [file for batch in batches for file in batch.to_pylist()]
-        if not listed:
-            return
-        stamp = listed[0].get(STAMP, 0)  # the same for all
         pieces = share(listed, self.n_parts, self.smallest)
         for stream, ours in groupby(pieces, key=lambda piece: piece.listed[STREAM]):
             scan, pack = self.streams[stream]
             damages: list[Damage] = []
             rows = scan.read(stream, ours, damages)
-            yield from pack(_stamped(rows, stamp) if pack.stamped else rows)
+            yield from pack(_stamped(rows, listed[0][STAMP]) if pack.stamped else rows)
             if damages:
                 yield pack.damaged(damages)
 
 
 def share(listed: Sequence[Listed], n_parts: int, smallest: int = SMALLEST) -> list[Piece]:
-    """What the task that got this list is to read; it may come in any order."""
-    files = sorted(listed, key=lambda file: (file[STREAM], file[PATH]))
-    spans = spans_of([file[LENGTH] for file in files], files[0][PART], n_parts, smallest)
-    return [Piece(files[span.place], span) for span in spans]
+    """What the task that got this list is to read, stream by stream; the list may come in any order.
+
+    Each part has a list of its own; a task may have got several.
+    """
+    pieces = []
+    for part in sorted({file[PART] for file in listed}):
+        files = sorted((file for file in listed if file[PART] == part), key=lambda file: (file[STREAM], file[PATH]))
+        spans = spans_of([file[LENGTH] for file in files], part, n_parts, smallest)
+        pieces += [Piece(files[span.place], span) for span in spans]
+    return sorted(pieces, key=lambda piece: piece.listed[STREAM])

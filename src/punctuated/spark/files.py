@@ -64,9 +64,9 @@ class Files:
         return tuple(self.listing.columns[_N_LISTED:])
 
     def scan(self, names: Sequence[str]) -> FileScan:
-        """How to read the columns of these names."""
+        """How to read the columns of these names, and those that the filter may ask for."""
         whole = arrow_schema(self.schema)
-        schema = pa.schema([whole.field(name) for name in names])
+        schema = pa.schema([whole.field(name) for name in names]) if self.where is None else whole
         return FileScan(schema, self.told, self.where, self.rejects, self.filesystem)
 
 
