@@ -1,7 +1,8 @@
 """Our own join on written inputs, measured as Spark's is: one file of each stream per trigger, the noop sink.
 
 `--what join` makes all results, `groups` the count and maximum per key instead, and `floor` runs the same pipeline with
-an empty step: what any join in this place would cost. Started as a program by `run.py`.
+an empty step: what any join in this place would cost. `--lane` lets the pack read the files. Started as a program by
+`run.py`.
 """
 
 import argparse
@@ -52,21 +53,23 @@ class EmptyStep(StatefulProcessor):
         """Nothing to close."""
 
 
-def frame(spark: SparkSession, folder: Path, flagged: bool) -> DataFrame:
-    """A stream of one file per trigger."""
+def source(spark: SparkSession, folder: Path, flagged: bool, lane: bool) -> Any:
+    """A stream of one file per trigger, as rows or as files."""
     schema = f"{SCHEMA}, last BOOLEAN" if flagged else SCHEMA
+    if lane:
+        return pt.files(spark, str(folder), schema=schema, max_files=1)
     return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
-def joined(spark: SparkSession, manifest: Manifest, memory: int | None = None) -> SparkJoin:
+def joined(spark: SparkSession, manifest: Manifest, memory: int | None = None, lane: bool = False) -> SparkJoin:
     """The workload's join, with the punctuations that its streams carry.
 
     Where all windows are equal, three streams are joined as by `within=` of that length.
     """
     streams = []
-    for name, window, source in zip(manifest.names, manifest.windows_us, SAID[manifest.workload], strict=True):
-        read = frame(spark, manifest.path / name, source is not None and source != pt.unique())
-        streams.append(pt.stream(read, name=name, key="key", time="ts", window=window, punctuations=source))
+    for name, window, said in zip(manifest.names, manifest.windows_us, SAID[manifest.workload], strict=True):
+        read = source(spark, manifest.path / name, said is not None and said != pt.unique(), lane)
+        streams.append(pt.stream(read, name=name, key="key", time="ts", window=window, punctuations=said))
     wanted = [*columns(manifest, "ts"), *columns(manifest, "val")]
     result: SparkJoin = pt.join(*streams, select=wanted, memory=memory)
     return result
@@ -91,11 +94,14 @@ def buckets_of(progress: Progress) -> list[dict[str, int]]:
     return [json.loads(text) for text in observed.get("buckets", [])]
 
 
-def batch(progress: Progress, n_streams: int) -> Batch:
-    """What one micro-batch's progress says."""
-    buckets = buckets_of(progress)
+def batch(progress: Progress, manifest: Manifest, lane: bool) -> Batch:
+    """What one micro-batch's progress says; where Spark lists files, an empty step leaves nobody who counts rows."""
+    buckets, n_streams = buckets_of(progress), len(manifest.names)
+    number, counted = progress["batchId"], pt.metrics.of(progress)
+    listed = sum(manifest.batches[number]) if number < len(manifest.batches) else 0
+    rows = listed if lane else progress["numInputRows"]
     return Batch(
-        rows=progress["numInputRows"],
+        rows=rows if counted is None else counted.input_rows,
         seconds=progress["durationMs"]["triggerExecution"] / 1000,
         state_rows=sum(bucket[name] for bucket in buckets for name in per_stream("state", n_streams)),
         state_bytes=sum(bucket["bytes"] for bucket in buckets),
@@ -108,17 +114,17 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     spark = pt.configure(session("rocksdb", options.partitions, dict(pair.split("=", 1) for pair in options.conf)))
     try:
         values = columns(manifest, "val")
-        _, checked = run_query(observed(joined(spark, manifest, options.memory).results, values))
+        _, checked = run_query(observed(joined(spark, manifest, options.memory, options.lane).results, values))
         found = [progress["observedMetrics"]["results"] for progress in checked]
         timed = {
             "join": lambda join: join.results,
             "groups": lambda join: join.group_by("key").agg(n=pt.count(), highest=pt.max(values[-1])),
             "floor": floor,
-        }[options.what](joined(spark, manifest, options.memory))
+        }[options.what](joined(spark, manifest, options.memory, options.lane))
         seconds, progresses = run_query(timed)
     finally:
         spark.stop()
-    batches = [batch(progress, len(manifest.names)) for progress in progresses]
+    batches = [batch(progress, manifest, options.lane) for progress in progresses]
     return Outcome(
         options.system,
         note=f"{options.what}; whole triggers after the first micro-batch",
@@ -140,6 +146,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--what", choices=["join", "groups", "floor"], default="join")
+    parser.add_argument("--lane", action="store_true", help="the pack reads the files, see pt.files")
     parser.add_argument("--memory", type=int, help="tuples that are kept in memory; the rest is in the state store")
     parser.add_argument("--partitions", type=int, default=2, help="shuffle partitions")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="further Spark settings")

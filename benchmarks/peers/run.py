@@ -45,6 +45,8 @@ SYSTEMS = {
     "punctuated-groups": System(OURS, arguments=("--what", "groups")),
     "punctuated-disk": System(OURS, arguments=("--memory", "200000")),
     "punctuated-floor": System(OURS, arguments=("--what", "floor")),
+    "punctuated-lane": System(OURS, arguments=("--lane",)),
+    "punctuated-lane-floor": System(OURS, arguments=("--lane", "--what", "floor")),
     "spark-default": System(SPARKS, arguments=("--store", "default")),
     "spark-rocksdb": System(SPARKS, arguments=("--store", "rocksdb")),
     "flink": System("benchmarks.peers.flink_sql", "flink"),

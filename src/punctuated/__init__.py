@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from punctuated import streams
 from punctuated.api import metrics
 from punctuated.api.engine import configure, register_source, warm_up
+from punctuated.api.files import files
 from punctuated.api.join import join, path
 from punctuated.api.joined import Grouped, Joined
 from punctuated.api.stream import SparkStream, Stream, TableStream, stream
@@ -24,6 +25,7 @@ from punctuated.errors import (
     CacheWarning,
     ColumnError,
     CostError,
+    FileError,
     LateGroupsWarning,
     MemoryBudgetError,
     PatternError,
@@ -59,6 +61,7 @@ __all__ = [
     "ColumnError",
     "CostError",
     "Event",
+    "FileError",
     "Grouped",
     "Join",
     "Joined",
@@ -89,6 +92,7 @@ __all__ = [
     "cost",
     "count",
     "endings",
+    "files",
     "first",
     "join",
     "last",

@@ -44,6 +44,10 @@ class ScratchError(PunctuatedError, OSError):
     """What a join has put on disk cannot be written, or is not what was written."""
 
 
+class FileError(PunctuatedError, OSError):
+    """A file of a stream is missing or damaged, or its columns are not those of the stream."""
+
+
 class SessionError(PunctuatedError, RuntimeError):
     """A Spark session lacks settings, or its workers this package; the message has the lines to set."""
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from punctuated.api.any_table import AnyTable
     from punctuated.api.table_join import Join
+    from punctuated.spark.files import Files
     from punctuated.spark.joined import SparkJoin
 
 
@@ -71,15 +72,15 @@ class ChainedTables(TableStream):
 
 @dataclass(frozen=True)
 class SparkStream(Stream):
-    """A stream over a Spark DataFrame, or over the results of a join of some, or groups of them."""
+    """A stream over a Spark DataFrame or files, or over the results of a join of some, or groups of them."""
 
-    frame: "DataFrame" = field(repr=False)
+    frame: "DataFrame | Files" = field(repr=False)
     origin: FrameOrigin | None = field(default=None, repr=False)
 
 
 @overload
 def stream(  # type: ignore[overload-overlap]  # whatever else a DataFrame can be read as
-    data: "DataFrame | SparkJoin", **options: Unpack[StreamOptions]
+    data: "DataFrame | Files | SparkJoin", **options: Unpack[StreamOptions]
 ) -> SparkStream: ...
 
 
@@ -105,9 +106,9 @@ def stream(
 
     Args:
         data: A `pyarrow.Table`, a pandas frame or a table of any library that speaks Arrow, or a list of them, which
-            are then processed as batches in this order; or a Spark DataFrame, streaming or not; or what `pt.join`
-            gave, whose results and punctuations then flow on; or the very groups that `agg` gave, each of which then
-            comes at the moment at which it became final.
+            are then processed as batches in this order; or a Spark DataFrame, streaming or not, or `pt.files(…)` in its
+            place; or what `pt.join` gave, whose results and punctuations then flow on; or the very groups that `agg`
+            gave, each of which then comes at the moment at which it became final.
         key: The join key: a column or several; None if `where=` of the join decides alone. A join's own key need not
             be said again.
         time: The column of event times: a timestamp, or an integer in microseconds. A join brings its own.
@@ -158,9 +159,10 @@ def stream(
 
 
 def is_frame(data: Any) -> bool:
-    """Whether this is a Spark DataFrame, classic or Connect; asking must not import pyspark."""
-    kinds = type(data).__mro__
-    return any(kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in kinds)
+    """Whether this is a Spark DataFrame, classic or Connect, or files; asking must not import pyspark."""
+    kinds = [(kind.__module__, kind.__name__) for kind in type(data).__mro__]
+    is_dataframe = any(module.startswith("pyspark.sql") and name == "DataFrame" for module, name in kinds)
+    return is_dataframe or ("punctuated.spark.files", "Files") in kinds
 
 
 def is_join(data: Any) -> bool:

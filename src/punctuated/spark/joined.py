@@ -1,9 +1,10 @@
 """A join over Spark DataFrames: pack, exchange, step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import NoReturn
+from itertools import groupby
+from typing import Any, NoReturn
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -24,6 +25,7 @@ from punctuated.plan.optimizer import describe_candidates
 from punctuated.spark.batch_step import batch_step, group_batch_step
 from punctuated.spark.collations import refuse_collations
 from punctuated.spark.ending import packed_end
+from punctuated.spark.files import Files, pack_files
 from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
 from punctuated.spark.group_step import GroupStep, PackGroups
 from punctuated.spark.grouped import SparkGrouping
@@ -32,7 +34,7 @@ from punctuated.spark.names import map_in_arrow
 from punctuated.spark.nested import metrics_column, step_schema, unpacked
 from punctuated.spark.pack import PACKED_DDL, Pack
 from punctuated.spark.query import Query
-from punctuated.spark.session import check_session
+from punctuated.spark.session import check_session, shuffle_partitions
 from punctuated.spark.sinks import Sink, Trigger, write_to
 from punctuated.spark.step import JoinStep
 from punctuated.spark.types import spark_schema
@@ -43,11 +45,11 @@ from punctuated.spark.worker_python import check_worker_python, compile_for_work
 class Frames:
     """One input: its DataFrame, and the DataFrames that announce its endings with their key and time columns.
 
-    `origin` is the join whose output it is, or groups of it, if it is one.
+    Any of them may be files instead. `origin` is the join whose output it is, or groups of it, if it is one.
     """
 
-    frame: DataFrame
-    endings: tuple[tuple[DataFrame, tuple[str, ...], str], ...] = ()
+    frame: DataFrame | Files
+    endings: tuple[tuple[DataFrame | Files, tuple[str, ...], str], ...] = ()
     origin: FrameOrigin | None = None
 
     def with_end(self, now: bool) -> "Frames":
@@ -139,7 +141,12 @@ class SparkJoin:
             plan = explain(join.spec, None, where, describe_candidates(join.spec, join.ranged, None))
         names = [join.spec.streams[side].name for side in join.spec.everywhere]
         copied = f", every tuple of {' and '.join(names)} in each" if names else ""
-        return f"{plan}\nbuckets: {join.n_buckets}{copied}"
+        return f"{plan}\nbuckets: {join.n_buckets}{copied}{self._explain_files()}"
+
+    def _explain_files(self) -> str:
+        streams = zip(self.spec.streams, self._inputs, strict=True)
+        names = [stream.name for stream, ours in streams if isinstance(ours.frame, Files)]
+        return f"\nread as files, by row groups: {', '.join(names)}" if names else ""
 
     def group_by(self, *columns: str | Sequence[str]) -> SparkGrouping:
         """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
@@ -216,17 +223,30 @@ class SparkJoin:
 
     @cached_property
     def _packed(self) -> list[DataFrame]:
-        frames, join = [], self.query.join
+        """Spark knows sources by their order, so files are read together only where they stand side by side."""
+        packed: list[DataFrame] = []
+        for are_files, inputs in groupby(self._to_pack(), key=lambda each: isinstance(each[0], Files)):
+            if are_files:
+                n_parts = shuffle_partitions(self._inputs[0].frame.sparkSession)
+                packed.append(pack_files(list(inputs), n_parts, self._stamp))
+            else:
+                packed += [self._packed_frame(*each) for each in inputs]
+        return packed
+
+    def _packed_frame(self, frame: DataFrame, names: Sequence[str], pack: Pack) -> DataFrame:
+        return map_in_arrow(frame, names, pack, PACKED_DDL, *(self._stamp if pack.stamped else ()))
+
+    def _to_pack(self) -> Iterator[tuple[Any, Sequence[str], Pack]]:
+        """All DataFrames and files, the columns that are read of them, and how these are packed."""
+        join = self.query.join
         for side, (reader, ours) in enumerate(zip(join.inputs, self._inputs, strict=True)):
             columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
             read = ours.frame.columns if reader.stream.is_output else columns
             everywhere = side in join.spec.everywhere
-            pack = Pack(side, reader, join.n_buckets, everywhere=everywhere, stamped=bool(self._stamp))
-            frames.append(map_in_arrow(ours.frame, read, pack, PACKED_DDL, *self._stamp))
+            yield ours.frame, read, Pack(side, reader, join.n_buckets, everywhere=everywhere, stamped=bool(self._stamp))
             for frame, key, time in ours.endings:
                 announced = Pack(side, reader, join.n_buckets, announced=(key, time))
-                frames.append(map_in_arrow(frame, list(dict.fromkeys([*key, time])), announced, PACKED_DDL))
-        return frames
+                yield frame, list(dict.fromkeys([*key, time])), announced
 
     @property
     def _stamp(self) -> list[Column]:

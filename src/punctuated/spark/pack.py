@@ -1,6 +1,6 @@
 """Pack: Arrow batches of a stream become one blob per bucket, so that Spark shuffles blobs and not rows."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -48,11 +48,17 @@ class Pack:
         faults: list[Fault] = []
         batch = self._read(table, faults)
         batches = spread(self.reader.stream, batch, self.reader.types, self.n_buckets, self.everywhere)
-        yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(batches, batch_us), rejected=False)
+        n_rows = 0 if self.reader.stream.is_output else len(table)  # others have come into the query before
+        yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(batches, batch_us, n_rows), rejected=False)
         corrupt = self._described(table, faults)
         passed_on = self.reader.passed_on(table)
         if len(corrupt) or (passed_on is not None and len(passed_on)):
-            yield self._blobs(bucket_ids()[:1], [write_rejects(corrupt, passed_on)], rejected=True)
+            yield self._rejected(corrupt, passed_on)
+
+    def damaged(self, damages: Sequence[tuple[str, str]]) -> pa.RecordBatch:
+        """What cannot be read of files: their paths, and what is wrong."""
+        paths, reasons = (_quoted(texts) for texts in zip(*damages, strict=True))
+        return self._rejected(self._corrupt(reasons, "file", paths), None)
 
     def _read(self, table: pa.Table, faults: list[Fault]) -> StreamBatch:
         if self.announced is None:
@@ -64,14 +70,24 @@ class Pack:
     def _described(self, table: pa.Table, faults: list[Fault]) -> pa.Table:
         """Corrupt rows, each with what is wrong."""
         rows = render_rows(table.take(pa.array([place for place, _ in faults], pa.int64()))).combine_chunks()
-        why = render_values(pa.array([why for _, why in faults], pa.string())).cast(pa.string())
-        described = pc.binary_join_element_wise('{"error": ', why, ', "row": ', rows, "}", "")
-        return rejected_table(self.reader.stream.name, "corrupt", pa.nulls(len(faults), pa.int64()), described)
+        return self._corrupt(_quoted([why for _, why in faults]), "row", rows)
+
+    def _corrupt(self, why: pa.Array, what: str, shown: pa.Array) -> pa.Table:
+        described = pc.binary_join_element_wise('{"error": ', why, f', "{what}": ', shown, "}", "")
+        return rejected_table(self.reader.stream.name, "corrupt", pa.nulls(len(why), pa.int64()), described)
+
+    def _rejected(self, corrupt: pa.Table, passed_on: pa.Table | None) -> pa.RecordBatch:
+        return self._blobs(bucket_ids()[:1], [write_rejects(corrupt, passed_on)], rejected=True)
 
     def _blobs(self, ids: tuple[int, ...], data: list[bytes], rejected: bool) -> pa.RecordBatch:
         n = len(data)
         columns = [pa.array(ids, pa.int32()), pa.array([int(self.side)] * n, pa.int8())]
         return pa.record_batch([*columns, pa.array([rejected] * n), pa.array(data, pa.binary())], schema=PACKED)
+
+
+def _quoted(texts: Sequence[str]) -> pa.Array:
+    """Texts as JSON."""
+    return render_values(pa.array(texts, pa.string())).cast(pa.string())
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

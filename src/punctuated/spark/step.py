@@ -14,7 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from punctuated.bind.kernels import kernels_of
 from punctuated.bind.warm_up import compile_all
-from punctuated.join.exchange.parcels import batch_time, read_parcels
+from punctuated.join.exchange.parcels import batch_time, read_parcels, rows_brought
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.model.counters import per_stream
 from punctuated.spark.bucket_ids import bucket_ids
@@ -54,7 +54,8 @@ class JoinStep(StatefulProcessor):
         clock.stage("restore")
         blobs = _sorted(rows, len(join.inputs))
         batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
-        now_us = batch_time([blob for ours in blobs.streams for blob in ours]) if join.tells_time else None
+        parcels = [blob for ours in blobs.streams for blob in ours]
+        now_us = batch_time(parcels) if join.tells_time else None
         emitter, rejects = Emitter(join, bucket), read_rejects(blobs.rejected)
         for side in join.spec.sides:
             bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
@@ -71,6 +72,8 @@ class JoinStep(StatefulProcessor):
         clock.stage("save")
         streams = [stream.name for stream in join.spec.streams]
         told = {"bucket": number, "streams": streams, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
+        if number == 0:  # every bucket is told, one tells
+            told["input_rows"] = rows_brought(parcels)
         yield metrics_frame(join.schema, json.dumps(_metrics(bucket) | told))
         CACHE.put((self._query.identity, number), token, bucket)
 

@@ -1,24 +1,24 @@
 """Parcels: what falls to one bucket of a batch, as bytes, and many parcels as one batch again."""
 
-import json
 from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from punctuated.join.exchange.bundle import from_ipc, pack_bundle, to_ipc, unpack_bundle
+from punctuated.join.exchange.bundle import Bundle, from_ipc, from_json, pack_bundle, to_ipc, to_json, unpack_bundle
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.punctuation import Punctuation
 
 
-def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None) -> list[bytes]:
+def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None, n_rows: int = 0) -> list[bytes]:
     """The parcels of all buckets; what is the same for all is written once.
 
-    `batch_us` is the engine's time of the batch.
+    `batch_us` is the engine's time of the batch, `n_rows` how many rows the stream has brought.
     """
     types = batches[0].rows.schema.types
     patterns = [[p.ts, print_patterns(p.patterns, types), p.in_band] for p in batches[0].punctuations]
-    common = {"punctuations": json.dumps(patterns).encode(), "batch_us": json.dumps(batch_us).encode()}
+    told = {"punctuations": patterns, "batch_us": batch_us, "n_rows": n_rows}
+    common: Bundle = {name: to_json(value) for name, value in told.items()}
     if batches[0].tick is not None:
         common["tick"] = to_ipc(batches[0].tick)
     written = []
@@ -35,8 +35,13 @@ def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None) -
 
 def batch_time(written: Iterable[bytes]) -> int | None:
     """The engine's time of the batch, if any parcel carries it."""
-    times = [json.loads(unpack_bundle(data)["batch_us"].to_pybytes()) for data in written]
+    times = [from_json(unpack_bundle(data)["batch_us"]) for data in written]
     return max((time for time in times if time is not None), default=None)
+
+
+def rows_brought(written: Iterable[bytes]) -> int:
+    """How many rows the streams have brought, whatever bucket they are for."""
+    return sum(from_json(unpack_bundle(data)["n_rows"]) for data in written)
 
 
 def read_parcels(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:
@@ -48,7 +53,7 @@ def read_parcels(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:
             rows.append(from_ipc(bundle["rows"]))
         if "tick" in bundle:
             ticks.append(from_ipc(bundle["tick"]))
-        for ts, text, in_band in json.loads(bundle["punctuations"].to_pybytes()):
+        for ts, text, in_band in from_json(bundle["punctuations"]):
             punctuations.append(Punctuation(ts, parse_punctuation(text, types), in_band))
         endings += [_endings(from_ipc(data), name) for name, data in bundle.items() if "." in name]
     tick = pa.concat_tables(ticks) if ticks else None

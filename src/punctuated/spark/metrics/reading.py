@@ -37,7 +37,7 @@ def metrics_of(
     if progress is None or not found or join not in (None, *found):
         return None
     join = found[0] if join is None else join
-    buckets = _buckets(progress["observedMetrics"][f"{OBSERVED} {join}" if join else OBSERVED])
+    buckets = _buckets(progress["observedMetrics"][_observed_as(join)])
     if not buckets:
         return None
     names = buckets[0].get("streams", STREAMS)
@@ -79,6 +79,15 @@ def joins_in(progress: Mapping[str, Any] | None) -> list[str]:
     return sorted(join for prefix, _, join in named if prefix == OBSERVED)
 
 
+def _observed_as(join: str) -> str:
+    return f"{OBSERVED} {join}" if join else OBSERVED
+
+
+def _observed(progress: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+    """What the buckets of all joins said."""
+    return [_buckets(progress["observedMetrics"][_observed_as(join)]) for join in joins_in(progress)]
+
+
 def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) -> list[JoinMetrics]:
     """The metrics of consecutive batches, such as `query.recentProgress`; the first may lack `in_batch`."""
     found: list[JoinMetrics] = []
@@ -103,7 +112,14 @@ def _buckets(row: Any) -> list[dict[str, Any]]:
 
 
 def _input_rows(progress: Mapping[str, Any]) -> int:
-    """Rows of all sources; a progress that was asked for, and not sent to a listener, has only theirs."""
+    """Rows that have come to all joins from outside; Spark's own count is of files where it only lists them.
+
+    Without word from the joins, rows of all sources; a progress that was asked for, and not sent to a listener, has
+    only theirs.
+    """
+    counted = [bucket["input_rows"] for said in _observed(progress) for bucket in said if "input_rows" in bucket]
+    if counted:
+        return sum(counted)
     whole = progress.get("numInputRows")
     return sum(int(each["numInputRows"]) for each in progress.get("sources") or ()) if whole is None else int(whole)
 

@@ -1,0 +1,78 @@
+"""Where a file is that Spark names, in the terms of pyarrow: a file system, and a path in it.
+
+Hadoop has names of its own for stores (`s3a://`, `file:/…`), and does not escape what is in a path. So file systems are
+asked for by scheme and host alone, and the path behind them is taken as it is.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from pyarrow.fs import FileSystem, LocalFileSystem
+
+from punctuated.errors import StreamError
+
+_URI = re.compile(r"^(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://(?P<host>[^/]*))?(?P<path>.*)$", re.DOTALL)
+_SCHEMES = {  # Hadoop's, and what pyarrow calls them
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gs",
+    "gcs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfss",
+    "hdfs": "hdfs",
+    "viewfs": "viewfs",
+}
+_LOCAL = "file"
+_ROOTED = ("hdfs", "viewfs")  # paths in these begin at a root; in stores of objects they begin with the bucket
+
+
+class Place(NamedTuple):
+    """A Hadoop path in its parts; `scheme` is pyarrow's."""
+
+    scheme: str
+    host: str
+    path: str
+
+    @property
+    def in_store(self) -> str:
+        """The path in a file system of this scheme."""
+        if self.scheme == _LOCAL or self.scheme in _ROOTED:
+            return self.path
+        bucket = self.host.partition("@")[0]  # of Azure, the container in front of the account
+        return f"{bucket}{self.path}"
+
+
+def parse_place(path: str) -> Place:
+    """The parts of a path as Hadoop writes it; raises if pyarrow does not know such files.
+
+    >>> parse_place("s3a://bucket/a b/c.parquet").in_store
+    'bucket/a b/c.parquet'
+    >>> parse_place("file:/tmp/50%.parquet").in_store
+    '/tmp/50%.parquet'
+    """
+    found = _URI.match(path)
+    if found is None:
+        return Place(_LOCAL, "", path)
+    scheme = found["scheme"].lower()
+    if scheme != _LOCAL and scheme not in _SCHEMES:
+        raise StreamError(
+            f"pt.files cannot reach {path!r}: pyarrow knows file, {', '.join(_SCHEMES)}; give pt.files filesystem=, "
+            "or read it by spark.readStream"
+        )
+    return Place(_SCHEMES.get(scheme, _LOCAL), found["host"] or "", found["path"])
+
+
+def locate(path: str, given: FileSystem | None = None) -> tuple[FileSystem, str]:
+    """The file system of a path, the given one if there is one, and the path in it."""
+    place = parse_place(path)
+    return (file_system(place.scheme, place.host) if given is None else given), place.in_store
+
+
+@lru_cache(maxsize=64)
+def file_system(scheme: str, host: str) -> FileSystem:
+    """Made once in a worker: some ask the network for what they need to know."""
+    if scheme == _LOCAL:
+        return LocalFileSystem()
+    return FileSystem.from_uri(f"{scheme}://{host}/")[0]

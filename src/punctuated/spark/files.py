@@ -1,0 +1,188 @@
+"""Files as a stream whose rows never become rows of the JVM: Spark keeps the books, the pack reads.
+
+Spark's own file source lists them, as a `binaryFile` stream of which nothing but paths and lengths is asked for: so
+what has been read, exactly once, limits per trigger and restarts are Spark's, and no content comes through it. To the
+rest of this package `Files` stand where a DataFrame stands, and so have those of its names that are needed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow.fs import FileSystem
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.functions import col, explode, lit, sequence
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import DataType, StructType
+
+from punctuated.errors import ColumnError, PredicateError, StreamError
+from punctuated.spark.file_scan import LENGTH, PART, PATH, STAMP, STREAM, FileScan, PackFiles, told_name
+from punctuated.spark.file_systems import parse_place
+from punctuated.spark.names import column_at, with_numbers
+from punctuated.spark.pack import PACKED_DDL, Pack
+from punctuated.spark.types import arrow_schema
+
+_LISTED = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"  # the columns of binaryFile
+_PATH_PLACE, _LENGTH_PLACE, _N_LISTED = 0, 2, 4
+_FORMAT = "parquet"
+_ON_DAMAGE = ("fail", "reject")
+Schema: TypeAlias = StructType | pa.Schema | str
+
+
+@dataclass(frozen=True)
+class Files:
+    """What `pt.files` gives."""
+
+    listing: DataFrame = field(repr=False)  # the columns of binaryFile, and those that paths tell
+    schema: StructType
+    where: pc.Expression | None = None
+    rejects: bool = False
+    filesystem: FileSystem | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    @property
+    def isStreaming(self) -> bool:  # noqa: N802  (as of a DataFrame)
+        """Whether files are read as they come."""
+        return bool(self.listing.isStreaming)
+
+    @property
+    def sparkSession(self) -> SparkSession:  # noqa: N802
+        """The session that lists the files."""
+        return self.listing.sparkSession
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The columns that paths tell: those of partitioned folders."""
+        return tuple(self.listing.columns[_N_LISTED:])
+
+    def scan(self, names: Sequence[str]) -> FileScan:
+        """How to read the columns of these names, and those that the filter may ask for."""
+        whole = arrow_schema(self.schema)
+        schema = pa.schema([whole.field(name) for name in names]) if self.where is None else whole
+        return FileScan(schema, self.told, self.where, self.rejects, self.filesystem)
+
+
+def pack_files(inputs: Sequence[tuple[Files, Sequence[str], Pack]], n_parts: int, stamp: Sequence[Column]) -> DataFrame:
+    """Streams of files, read by the same tasks and packed each by its own pack."""
+    told = {
+        told_name(stream, place): files.schema[name].dataType
+        for stream, (files, _, _) in enumerate(inputs)
+        for place, name in enumerate(files.told)
+    }
+    lists = [_listed(stream, files, told, stamp) for stream, (files, _, _) in enumerate(inputs)]
+    parts = explode(sequence(lit(0), lit(n_parts - 1))).alias(PART)
+    by_part = reduce(DataFrame.unionAll, lists).select(parts, "*").repartitionById(n_parts, col(PART))
+    function = PackFiles(tuple((files.scan(names), pack) for files, names, pack in inputs), n_parts)
+    return by_part.mapInArrow(function, PACKED_DDL)
+
+
+def _listed(stream: int, files: Files, told: Mapping[str, DataType], stamp: Sequence[Column]) -> DataFrame:
+    """The files of a stream as the tasks get them; what paths tell of other streams' columns is null."""
+    ours = {told_name(stream, place): column_at(_N_LISTED + place) for place in range(len(files.told))}
+    columns = [ours.get(name, lit(None).cast(dtype)).alias(name) for name, dtype in told.items()]
+    return with_numbers(files.listing).select(
+        lit(stream).alias(STREAM),
+        column_at(_PATH_PLACE).alias(PATH),
+        column_at(_LENGTH_PLACE).alias(LENGTH),
+        *columns,
+        *(each.alias(STAMP) for each in stamp),
+    )
+
+
+def open_files(
+    spark: SparkSession,
+    path: str,
+    *,
+    schema: Schema | None,
+    format: str,
+    limits: Mapping[str, int | None],
+    where: pc.Expression | None,
+    on_damage: str,
+    streaming: bool,
+    filesystem: FileSystem | None,
+    options: Mapping[str, Any],
+) -> Files:
+    """See `pt.files`."""
+    _check_format(format)
+    if on_damage not in _ON_DAMAGE:
+        raise StreamError(f"on_damage={on_damage!r} is unknown; use 'fail' or 'reject'")
+    parse_place(path)  # raises if workers could not reach it
+    given = {name: value for name, value in limits.items() if value is not None}
+    if len(given) > 1 or (given and not streaming):
+        raise StreamError("give max_files= or max_bytes=, one of them, and for a stream only")
+    chosen = {name: str(value) for name, value in {**options, **given}.items()}
+    columns = _columns(spark, path, schema, chosen)
+    _check_where(where, arrow_schema(columns))
+    return Files(_listing(spark, path, columns, streaming, chosen), columns, where, on_damage == "reject", filesystem)
+
+
+def _check_format(format: str) -> None:
+    if format != _FORMAT:
+        raise StreamError(
+            f"format={format!r}: pt.files reads {_FORMAT!r}, whose files know their types; what other files mean, "
+            f"Spark's reader decides: pt.stream takes spark.readStream.format({format!r})… as it is"
+        )
+
+
+def _columns(spark: SparkSession, path: str, schema: Schema | None, options: Mapping[str, str]) -> StructType:
+    """The columns that Spark's own reader of these files would give: those given or found, and those paths tell."""
+    reader = spark.read.options(**options)
+    try:
+        if schema is not None:
+            reader = reader.schema(_spark_types(schema))
+        return reader.format(_FORMAT).load(path).schema
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            raise StreamError(f"there is nothing at {path!r}, not even an empty folder") from error
+        raise ColumnError(
+            f"the columns of {path!r} are not known: {error}. Give pt.files schema=, or files whose types Spark has"
+        ) from error
+
+
+def _spark_types(schema: Schema) -> StructType | str:
+    if not isinstance(schema, pa.Schema):
+        return schema
+    types = []
+    for each in schema:
+        try:
+            types += from_arrow_schema(pa.schema([each])).fields
+        except Exception as error:
+            raise ColumnError(
+                f"schema=: column {each.name!r} is of type {each.type}, which Spark does not have; give the type to "
+                "read it as: of unsigned numbers the next wider one"
+            ) from error
+    return StructType(types)
+
+
+def _listing(
+    spark: SparkSession, path: str, columns: StructType, streaming: bool, options: Mapping[str, str]
+) -> DataFrame:
+    """All that Spark is asked for; columns that paths tell have the types that they have in the stream."""
+    reader = (spark.readStream if streaming else spark.read).format("binaryFile").options(**options)
+    listing = reader.schema(_LISTED).load(path)
+    told = listing.columns[_N_LISTED:]
+    if not told:
+        return listing
+    types = {each.name: each for each in columns}
+    whole = StructType([*listing.schema.fields[:_N_LISTED], *(types[name] for name in told)])
+    return reader.schema(whole).load(path)
+
+
+def _check_where(where: pc.Expression | None, schema: pa.Schema) -> None:
+    if where is None:
+        return
+    if not isinstance(where, pc.Expression):
+        raise PredicateError(f"where={where!r}: give an expression of pyarrow, such as pc.field('price') > 5")
+    row = pa.table([pa.nulls(1, dtype) for dtype in schema.types], schema=schema)
+    try:
+        row.filter(where)
+    except (pa.ArrowException, TypeError, ValueError, KeyError) as error:
+        raise PredicateError(f"where={where} cannot be asked of columns {', '.join(schema.names)}: {error}") from error
