@@ -235,12 +235,16 @@ class ColdBlocks:
         for number, ours in zip(numbers.tolist(), np.split(taken, starts[1:]), strict=False):  # none: one empty part
             self._left[number] = np.ones(int(self._block(number)["slots"]), np.bool_)
             self._left[number][slot_of(ours)] = False
+        addresses, places = [NO_INTS], [NO_INTS]
         for at, number in enumerate(log.ids.tolist()):
             block = log.rows.slice(at, 1)
             if not self._store.is_durable:
                 self._keep(number, block)
-            places = self.all_places(number)
-            self._index.add(self._numbers(block)[slot_of(places), 0], places)
+            places.append(self.all_places(number))
+            addresses.append(self._numbers(block)[slot_of(places[-1]), 0])
+        found, at_places = np.concatenate(addresses), np.concatenate(places)
+        order = np.argsort(found, kind="stable")
+        self._index.add(found[order], at_places[order])
 
 
 def _as_row(data: Sequence[bytes | None]) -> pa.Table:
