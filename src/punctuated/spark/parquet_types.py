@@ -78,6 +78,8 @@ def _takes_integer(wanted: pa.DataType, found: pa.DataType) -> bool:
 def _takes_nested(wanted: pa.DataType, found: pa.DataType) -> bool:
     if pa.types.is_struct(wanted) and pa.types.is_struct(found):
         there = {field.name: field.type for field in found}
+        if any(not field.nullable for field in wanted) and len(there) != len(list(wanted)):
+            return False  # a variant that was shredded: its values are in fields that only Spark's reader puts together
         return all(_takes_field(field, there) for field in wanted)
     if pa.types.is_map(wanted) and pa.types.is_map(found):
         return takes(wanted.key_type, found.key_type) and takes(wanted.item_type, found.item_type)
