@@ -41,10 +41,12 @@ PUBLIC = [
     "ScratchError",
     "SessionError",
     "ShedError",
+    "SinkError",
     "SnapshotError",
     "SparkStream",
     "Stream",
     "StreamError",
+    "TableSink",
     "TableStream",
     "UnboundedStateWarning",
     "WindowError",
@@ -56,6 +58,7 @@ PUBLIC = [
     "configure",
     "cost",
     "count",
+    "delta",
     "endings",
     "first",
     "join",
@@ -65,6 +68,7 @@ PUBLIC = [
     "mean",
     "metrics",
     "min",
+    "parquet",
     "path",
     "register_source",
     "right",
@@ -78,6 +82,7 @@ PUBLIC = [
     "until",
     "warm_up",
     "when",
+    "write_to",
 ]
 
 
