@@ -43,9 +43,13 @@ OURS = "benchmarks.peers.punctuated_join"
 SYSTEMS = {
     "punctuated": System(OURS),
     "punctuated-groups": System(OURS, arguments=("--what", "groups")),
+    "punctuated-files": System(OURS, arguments=("--sink", "files")),
+    "punctuated-delta": System(OURS, arguments=("--sink", "delta")),
+    "punctuated-spark-files": System(OURS, arguments=("--sink", "spark-files")),
     "punctuated-disk": System(OURS, arguments=("--memory", "200000")),
     "punctuated-floor": System(OURS, arguments=("--what", "floor")),
     "spark-default": System("benchmarks.peers.spark_native", arguments=("--store", "default")),
+    "spark-default-files": System("benchmarks.peers.spark_native", arguments=("--store", "default", "--sink", "files")),
     "spark-rocksdb": System("benchmarks.peers.spark_native", arguments=("--store", "rocksdb")),
     "flink": System("benchmarks.peers.flink_sql", "flink"),
     "flink-reuse": System("benchmarks.peers.flink_sql", "flink", ("--conf", "pipeline.object-reuse=true")),

@@ -1,9 +1,9 @@
 """An auction query that may be killed at any moment: `python crash_query.py FOLDER` begins, or goes on where it was.
 
 It reads FOLDER/auctions and FOLDER/bids, a file per micro-batch, and writes results by Spark's file sink to
-FOLDER/results, final groups to a Delta table in FOLDER/groups, and results and punctuations to folders of Parquet files,
-FOLDER/written/…; the three checkpoints are FOLDER/checkpoint/results, …/groups and …/written. It ends when all files are
-read.
+FOLDER/results, final groups to a Delta table in FOLDER/groups, and results and punctuations to folders of Parquet
+files, FOLDER/written/…; the three checkpoints are FOLDER/checkpoint/results, …/groups and …/written. It ends when all
+files are read.
 """
 
 import os
