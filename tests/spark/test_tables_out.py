@@ -12,6 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
+from punctuated.spark import reach
+from punctuated.tables.names import STAGED
+from punctuated.tables.place import Place
 from spark import test_types as of_types
 from spark.spark_harness import read_files
 
@@ -118,9 +121,14 @@ def test_every_type_is_read_back_as_it_was(spark: SparkSession, tmp_path: Path) 
     joined = of_types.join(left, right)
     joined.write_to(results=tmp_path / "out", checkpoint=tmp_path / "checkpoint", **ENDED).awaitTermination()
     found = spark.read.parquet(str(tmp_path / "out")).drop("batch_id")
-    assert [field.dataType for field in found.schema] == [field.dataType for field in joined.results.schema]
-    of_types.check_types(found, left)
+    assert found.dtypes == joined.results.dtypes
     of_types.check_rows(found, of_types.declared(frames[0]), frames[1])
+
+
+def test_workers_are_asked_whether_they_reach_a_path(spark: SparkSession, tmp_path: Path) -> None:
+    assert reach._ask(spark, Place(str(tmp_path))) is None
+    assert list((tmp_path / STAGED).iterdir()) == []
+    assert "cannot write to /proc/none" in str(reach._ask(spark, Place("/proc/none")))
 
 
 def test_what_cannot_be_written_is_refused_when_the_query_is_built(joined: Any, tmp_path: Path) -> None:

@@ -145,6 +145,14 @@ def test_types_that_others_do_not_have_are_stored_as_wider_ones(tmp_path: Path) 
     assert read(tmp_path, file).to_pylist()[0]["u64"] == 2**64 - 1
 
 
+def test_a_null_struct_hides_what_its_fields_hold(tmp_path: Path) -> None:
+    """Arrow allows for that even if the fields are declared without nulls; Parquet would not."""
+    never_null = pa.field("x", pa.int32(), nullable=False)
+    column = pa.StructArray.from_arrays([pa.array([1, None])], fields=[never_null], mask=pa.array([False, True]))
+    (file,) = written(pt.parquet(tmp_path), [pa.table({"s": column})])
+    assert read(tmp_path, file).to_pylist() == [{"s": {"x": 1}}, {"s": None}]
+
+
 def _nested(number: pa.DataType, time: pa.DataType) -> pa.DataType:
     return pa.struct([("u", number), ("m", pa.map_(pa.string(), time))])
 

@@ -1,5 +1,8 @@
 """In which types columns are stored: those that Spark, Delta and every reader of Parquet have.
 
+Fields of nested columns may be null, as everything that is read from files may: where a struct is null, Arrow lets fields
+be so that it declares otherwise, and Parquet does not.
+
 Unsigned integers become signed ones of twice the width (64 bits: a decimal), half floats become floats, times and
 timestamps in nanoseconds become microseconds, which fails if a value is none. All else is stored as it is.
 """
@@ -44,7 +47,7 @@ def check_delta_types(schema: pa.Schema, what: str) -> None:
 
 
 def _stored_field(field: pa.Field) -> pa.Field:
-    return field.with_type(_stored(field.type))
+    return field.with_type(_stored(field.type)).with_nullable(True)
 
 
 def _stored(dtype: pa.DataType) -> pa.DataType:
@@ -60,7 +63,7 @@ def _stored(dtype: pa.DataType) -> pa.DataType:
     if kind.is_list(dtype):
         return pa.list_(_stored_field(dtype.value_field))
     if kind.is_map(dtype):
-        return pa.map_(_stored_field(dtype.key_field), _stored_field(dtype.item_field))
+        return pa.map_(_stored_field(dtype.key_field).with_nullable(False), _stored_field(dtype.item_field))
     return dtype
 
 
