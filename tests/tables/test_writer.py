@@ -148,7 +148,9 @@ def test_types_that_others_do_not_have_are_stored_as_wider_ones(tmp_path: Path) 
 def test_a_null_struct_hides_what_its_fields_hold(tmp_path: Path) -> None:
     """Arrow allows for that even if the fields are declared without nulls; Parquet would not."""
     never_null = pa.field("x", pa.int32(), nullable=False)
-    column = pa.StructArray.from_arrays([pa.array([1, None])], fields=[never_null], mask=pa.array([False, True]))
+    column = pa.StructArray.from_arrays(
+        [pa.array([1, None], pa.int32())], fields=[never_null], mask=pa.array([False, True])
+    )
     (file,) = written(pt.parquet(tmp_path), [pa.table({"s": column})])
     assert read(tmp_path, file).to_pylist() == [{"s": {"x": 1}}, {"s": None}]
 

@@ -1,7 +1,7 @@
 """In which types columns are stored: those that Spark, Delta and every reader of Parquet have.
 
-Fields of nested columns may be null, as everything that is read from files may: where a struct is null, Arrow lets fields
-be so that it declares otherwise, and Parquet does not.
+Fields of nested columns may be null, as everything that is read from files may: where a struct is null, Arrow lets
+fields be null that are declared otherwise, and Parquet does not.
 
 Unsigned integers become signed ones of twice the width (64 bits: a decimal), half floats become floats, times and
 timestamps in nanoseconds become microseconds, which fails if a value is none. All else is stored as it is.
