@@ -85,7 +85,7 @@ def stored(spark: SparkSession, checkpoint: Path, query: Query) -> Steps:
     for row in entries:
         kept.setdefault(row.key.bucket, {})[tuple(row.user_map_key)] = tuple(row.user_map_value)
     steps = Steps(query)
-    steps.load([(row.key.bucket, tuple(row.value), kept[row.key.bucket]) for row in heads])
+    steps.load([(row.key.bucket, tuple(row.value), {"entries": kept[row.key.bucket]}) for row in heads])
     return steps
 
 
