@@ -99,10 +99,9 @@ def test_groups_are_written_with_what_their_join_rejects(joined: Any, tmp_path: 
 
 
 @pytest.mark.filterwarnings("ignore::punctuated.LateGroupsWarning")
-@pytest.mark.parametrize("writer", ["auto", "spark"])
-def test_groups_behind_the_join_are_written(joined: Any, tmp_path: Path, writer: str) -> None:
+def test_groups_behind_the_join_are_written(joined: Any, tmp_path: Path) -> None:
     groups, expected = (each.group_by("v").agg(**AGGREGATES) for each in (joined, EXPECTED))
-    sink = pt.parquet(tmp_path / "groups", writer=writer, sort_by="v", compression="gzip")
+    sink = pt.parquet(tmp_path / "groups", sort_by="v", compression="gzip")
     pt.write_to(groups, groups=sink, checkpoint=tmp_path / "checkpoint", **ENDED).awaitTermination()
     assert counted(written(tmp_path / "groups", expected.schema)) == counted(expected)
     with pytest.raises(pt.SinkError, match="apart from the join"):
@@ -119,7 +118,8 @@ def test_every_type_is_read_back_as_it_was(spark: SparkSession, tmp_path: Path) 
     ]
     left, right = of_types.declared(read[0]), read[1]
     joined = of_types.join(left, right)
-    joined.write_to(results=tmp_path / "out", checkpoint=tmp_path / "checkpoint", **ENDED).awaitTermination()
+    how = {"checkpoint": tmp_path / "checkpoint", "trigger": "availableNow"}
+    joined.write_to(results=tmp_path / "out", **how).awaitTermination()
     found = spark.read.parquet(str(tmp_path / "out")).drop("batch_id")
     assert found.dtypes == joined.results.dtypes
     of_types.check_rows(found, of_types.declared(frames[0]), frames[1])
