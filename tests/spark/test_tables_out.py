@@ -125,6 +125,19 @@ def test_every_type_is_read_back_as_it_was(spark: SparkSession, tmp_path: Path) 
     of_types.check_rows(found, of_types.declared(frames[0]), frames[1])
 
 
+def test_a_path_is_where_spark_has_it(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert reach.qualified(spark, "out") == str(tmp_path / "out")
+    assert reach.qualified(spark, "s3a://b/out") == "s3a://b/out"
+    hadoop: Any = spark.sparkContext._jsc.hadoopConfiguration()
+    before = hadoop.get("fs.defaultFS")
+    hadoop.set("fs.defaultFS", "hdfs://host:9000/")
+    try:
+        assert reach.qualified(spark, "/out") == "hdfs://host:9000/out"
+    finally:
+        hadoop.set("fs.defaultFS", before)
+
+
 def test_workers_are_asked_whether_they_reach_a_path(spark: SparkSession, tmp_path: Path) -> None:
     assert reach._ask(spark, Place(str(tmp_path))) is None
     assert list((tmp_path / STAGED).iterdir()) == []

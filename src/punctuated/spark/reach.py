@@ -1,5 +1,6 @@
 """Can the Python workers write to a path? On one host they can; on a cluster they are asked."""
 
+import os
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from punctuated.errors import SinkError
 from punctuated.tables.names import STAGED
-from punctuated.tables.place import Place
+from punctuated.tables.place import Place, has_scheme
 
 _ASKED = 16  # tasks, at most
 
@@ -17,6 +18,18 @@ _ASKED = 16  # tasks, at most
 def is_connect(spark: SparkSession) -> bool:
     """Whether this process is a client of Spark, and no driver."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def qualified(spark: SparkSession, path: str) -> str:
+    """A path as all processes understand it: a relative one from here, and in the file system that is Spark's default.
+
+    A client of Spark Connect knows neither, and leaves it to the server.
+    """
+    if has_scheme(path) or is_connect(spark):
+        return path
+    absolute = os.path.abspath(path)
+    default = str(spark.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS") or "file:///")
+    return absolute if default.startswith("file:") else f"{default.rstrip('/')}{absolute}"
 
 
 def why_unreachable(spark: SparkSession, path: str) -> str | None:
@@ -29,6 +42,8 @@ def why_unreachable(spark: SparkSession, path: str) -> str | None:
     master = spark.conf.get("spark.master", "") or ""
     if master == "local" or master.startswith("local["):
         return None
+    if is_connect(spark) and not has_scheme(path):
+        return f"over Spark Connect {path} does not tell its file system; begin it with hdfs://, s3a:// or file://"
     return _ask(spark, place)
 
 

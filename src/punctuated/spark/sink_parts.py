@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from punctuated.errors import SinkError, StreamError
 from punctuated.join.output.in_band import GROUP, REJECTED
 from punctuated.model.free_names import free_names
 from punctuated.spark.names import column_at, with_numbers
-from punctuated.spark.reach import why_unreachable
+from punctuated.spark.reach import qualified, why_unreachable
 from punctuated.tables.parquet_folder import BATCH_ID
 from punctuated.tables.sink import Kind, TableSink, parquet
 from punctuated.tables.types import check_delta_types
@@ -113,6 +113,7 @@ def choose_part(
             f"{type(sink).__name__}"
         )
     table = sink if isinstance(sink, TableSink) else parquet(sink)
+    table = replace(table, path=qualified(session, table.path))
     way, told = _way(session, table)
     part = Part(kind, tuple(places), *columns, way, told, table)
     table.check(part.schema, part.name)

@@ -67,6 +67,11 @@ class Place:
             pass
 
 
+def has_scheme(path: str) -> bool:
+    """Whether a path says in which file system it is."""
+    return _URI.fullmatch(path) is not None
+
+
 def _open(path: str) -> tuple[Any, str]:
     found = _URI.fullmatch(path)
     scheme = "file" if found is None else found["scheme"].lower()
