@@ -275,3 +275,20 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, 
     outcome = punctuated("experiment", "plot", "f", "--out", tmp_path)
     assert outcome.exit_code == 2
     assert 'pip install "punctuated[plot]"' in outcome.stderr
+
+
+def test_clean_shows_and_removes_what_failed_attempts_have_left(tmp_path: Path) -> None:
+    (tmp_path / "batch_id=3").mkdir()
+    (tmp_path / "batch_id=3" / "_SUCCESS").touch()
+    staged = [tmp_path / "_staged" / f"{'ab' * 16}-{batch}-0000-000-attempt" for batch in (2, 3, 4)]
+    for file in staged:
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    assert "2 files of failed attempts; with --yes" in punctuated("clean", tmp_path).output
+    found = json.loads(punctuated("clean", tmp_path, "--yes", "--json").output)
+    assert found == {"files": [str(file) for file in staged[:2]], "done": True}
+    assert "nothing to remove" in punctuated("clean", tmp_path).output
+    assert [file.exists() for file in staged] == [False, False, True]
+    assert "removed 1 file" in punctuated("clean", tmp_path, "--yes", "--stopped").output
+    failed = punctuated("clean", tmp_path / "none")
+    assert failed.exit_code == 2 and "no table" in failed.output

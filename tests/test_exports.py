@@ -42,10 +42,12 @@ PUBLIC = [
     "ScratchError",
     "SessionError",
     "ShedError",
+    "SinkError",
     "SnapshotError",
     "SparkStream",
     "Stream",
     "StreamError",
+    "TableSink",
     "TableStream",
     "UnboundedStateWarning",
     "WindowError",
@@ -57,6 +59,7 @@ PUBLIC = [
     "configure",
     "cost",
     "count",
+    "delta",
     "endings",
     "files",
     "first",
@@ -67,6 +70,7 @@ PUBLIC = [
     "mean",
     "metrics",
     "min",
+    "parquet",
     "path",
     "register_source",
     "right",
@@ -80,6 +84,7 @@ PUBLIC = [
     "until",
     "warm_up",
     "when",
+    "write_to",
 ]
 
 

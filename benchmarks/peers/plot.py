@@ -31,9 +31,13 @@ FAMILIES = {  # by the beginning of a system's name
 NAMES = {
     "punctuated": "punctuated",
     "punctuated-groups": "punctuated, groups",
+    "punctuated-files": "punctuated, into files",
+    "punctuated-delta": "punctuated, into Delta",
+    "punctuated-spark-files": "punctuated, files by Spark",
     "punctuated-disk": "punctuated, on disk",
     "punctuated-floor": "(empty step)",
     "spark-default": "Spark, default store",
+    "spark-default-files": "Spark, into files",
     "spark-rocksdb": "Spark, RocksDB",
     "flink": "Flink",
     "flink-reuse": "Flink, object reuse",

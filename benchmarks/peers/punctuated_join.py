@@ -1,5 +1,8 @@
 """Our own join on written inputs, measured as Spark's is: one file of each stream per trigger, the noop sink.
 
+With another `--sink` the results are written: as Parquet files by the workers of the join (`files`) or by Spark's file
+sink (`spark-files`), or to a Delta table (`delta`); they are then counted as readers see them.
+
 `--what join` makes all results, `groups` the count and maximum per key instead, and `floor` runs the same pipeline with
 an empty step: what any join in this place would cost. `--lane` lets the pack read the files. Started as a program by
 `run.py`.
@@ -9,6 +12,7 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +21,7 @@ import pandas as pd
 import pyspark
 from benchmarks.peers.manifest import Manifest
 from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
-from benchmarks.peers.spark_native import Progress, observed, run_query, session
+from benchmarks.peers.spark_native import Progress, check_files, in_files, observed, run_query, session, timed
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
@@ -108,6 +112,25 @@ def batch(progress: Progress, manifest: Manifest, lane: bool) -> Batch:
     )
 
 
+def to_files(
+    spark: SparkSession, manifest: Manifest, options: argparse.Namespace, found: list[dict[str, int]]
+) -> tuple[float, list[Progress]]:
+    """The query into files, which must hold what was found before."""
+    join, values = joined(spark, manifest, options.memory, options.lane), columns(manifest, "val")
+    with tempfile.TemporaryDirectory(prefix="peers-files-") as folder:
+        files = f"{folder}/results"
+        if options.sink == "spark-files":
+            measured = run_query(join.results, files)
+        else:
+            sink = (pt.delta if options.sink == "delta" else pt.parquet)(files)
+            measured = timed(
+                lambda checkpoint: join.write_to(results=sink, checkpoint=checkpoint, trigger="availableNow")
+            )
+        if options.sink != "delta":  # which Spark reads with a package of its own
+            check_files(in_files(spark, files, values), found)
+    return measured
+
+
 def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     """The query over all inputs: once checked, which also warms the JVM up, then timed."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -116,18 +139,21 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
         values = columns(manifest, "val")
         _, checked = run_query(observed(joined(spark, manifest, options.memory, options.lane).results, values))
         found = [progress["observedMetrics"]["results"] for progress in checked]
-        timed = {
-            "join": lambda join: join.results,
-            "groups": lambda join: join.group_by("key").agg(n=pt.count(), highest=pt.max(values[-1])),
-            "floor": floor,
-        }[options.what](joined(spark, manifest, options.memory, options.lane))
-        seconds, progresses = run_query(timed)
+        if options.sink != "noop":
+            seconds, progresses = to_files(spark, manifest, options, found)
+        else:
+            query = {
+                "join": lambda join: join.results,
+                "groups": lambda join: join.group_by("key").agg(n=pt.count(), highest=pt.max(values[-1])),
+                "floor": floor,
+            }[options.what](joined(spark, manifest, options.memory, options.lane))
+            seconds, progresses = run_query(query)
     finally:
         spark.stop()
     batches = [batch(progress, manifest, options.lane) for progress in progresses]
     return Outcome(
         options.system,
-        note=f"{options.what}; whole triggers after the first micro-batch",
+        note=f"{options.what} to {options.sink}; whole triggers after the first micro-batch",
         rows=sum(batch.rows for batch in batches),
         seconds=seconds,
         rows_per_s=steady_rate(batches),
@@ -147,6 +173,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--what", choices=["join", "groups", "floor"], default="join")
     parser.add_argument("--lane", action="store_true", help="the pack reads the files, see pt.files")
+    parser.add_argument("--sink", choices=["noop", "files", "spark-files", "delta"], default="noop")
     parser.add_argument("--memory", type=int, help="tuples that are kept in memory; the rest is in the state store")
     parser.add_argument("--partitions", type=int, default=2, help="shuffle partitions")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="further Spark settings")

@@ -1,5 +1,7 @@
 """Spark's own stream-stream join on written inputs: one file of each stream per trigger, all results to the noop sink.
 
+With `--sink files` the timed run writes them as Parquet files by Spark's file sink, from which they are then counted.
+
 Watermarks without delay on all streams and ranges on the time differences, so that Spark can forget what no later tuple
 can match. Three streams are two joins, one behind the other. By default the results are counted and summed up in a run
 of their own, which also warms the JVM up; the timed run then only makes them. Started as a program by `run.py`; prints
@@ -10,6 +12,7 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pyspark
@@ -17,6 +20,7 @@ from benchmarks.peers.manifest import Manifest, Near, checksum_of, near_others
 from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
+from pyspark.sql.streaming.query import StreamingQuery
 
 PROVIDERS = "org.apache.spark.sql.execution.streaming.state"
 STORES: dict[str, dict[str, Any]] = {
@@ -89,15 +93,31 @@ def observed(results: DataFrame, values: list[str]) -> DataFrame:
     return results.observe("results", F.count(F.lit(1)).alias("n"), F.sum(checksum).alias("checksum"))
 
 
-def run_query(results: DataFrame) -> tuple[float, list[Progress]]:
-    """Seconds from the start of the query to its end, and the progress of each micro-batch."""
+def run_query(results: DataFrame, files: str | None = None) -> tuple[float, list[Progress]]:
+    """Seconds from the start of the query to its end, and the progress of each micro-batch; `files` is a folder."""
+
+    def start(checkpoint: str) -> StreamingQuery:
+        writer = results.writeStream.option("checkpointLocation", checkpoint).trigger(availableNow=True)
+        return writer.format("noop").start() if files is None else writer.format("parquet").start(files)
+
+    return timed(start)
+
+
+def timed(start: Callable[[str], StreamingQuery]) -> tuple[float, list[Progress]]:
+    """The same for any query that is started with a new checkpoint."""
     with tempfile.TemporaryDirectory(prefix="peers-checkpoint-") as checkpoint:
-        writer = results.writeStream.format("noop").option("checkpointLocation", checkpoint)
-        start = time.perf_counter()
-        query = writer.trigger(availableNow=True).start()
+        begin = time.perf_counter()
+        query = start(checkpoint)
         query.awaitTermination()
-        seconds = time.perf_counter() - start
+        seconds = time.perf_counter() - begin
         return seconds, [json.loads(progress.json) for progress in query.recentProgress]
+
+
+def in_files(spark: SparkSession, files: str, values: list[str]) -> dict[str, int]:
+    """Number and sum of the results that lie in files, as readers see them."""
+    sums = F.count(F.lit(1)).alias("n"), F.sum(F.expr(checksum_of("key", values))).alias("checksum")
+    found: dict[str, int] = spark.read.parquet(files).agg(*sums).collect()[0].asDict()
+    return found
 
 
 def batch(progress: Progress, results: int) -> Batch:
@@ -116,27 +136,40 @@ def of_all_joins(progress: Progress, name: str) -> int:
     return sum(join[name] for join in progress["stateOperators"])
 
 
-def runs(spark: SparkSession, manifest: Manifest, apart: bool) -> tuple[float, list[Progress], list[dict[str, int]]]:
+def runs(
+    spark: SparkSession, manifest: Manifest, apart: bool, files: str | None
+) -> tuple[float, list[Progress], list[dict[str, int]]]:
     """Seconds and progress of the timed run, and what was observed of each micro-batch, there or in a run before."""
-    results = joined(spark, manifest)
-    seconds, progresses = run_query(observed(results, [f"{name}_val" for name in manifest.names]))
+    results, values = joined(spark, manifest), [f"{name}_val" for name in manifest.names]
+    seconds, progresses = run_query(observed(results, values))
     found = [progress["observedMetrics"]["results"] for progress in progresses]
-    if apart:
-        seconds, progresses = run_query(results)
+    if apart or files is not None:
+        seconds, progresses = run_query(results, files)
+    if files is not None:
+        check_files(in_files(spark, files, values), found)
     return seconds, progresses, found
+
+
+def check_files(written: dict[str, int], found: list[dict[str, int]]) -> None:
+    """Raise if the files hold other results than were observed before."""
+    wanted = {name: sum(one[name] or 0 for one in found) for name in ("n", "checksum")}
+    if written != wanted:
+        raise ValueError(f"the files hold {written}, the results are {wanted}")
 
 
 def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     """The query over all inputs."""
     spark = session(options.store, options.partitions, dict(pair.split("=", 1) for pair in options.conf))
-    try:
-        seconds, progresses, found = runs(spark, manifest, options.checks == "apart")
-    finally:
-        spark.stop()
+    with tempfile.TemporaryDirectory(prefix="peers-files-") as folder:
+        try:
+            files = f"{folder}/results" if options.sink == "files" else None
+            seconds, progresses, found = runs(spark, manifest, options.checks == "apart", files)
+        finally:
+            spark.stop()
     batches = [batch(progress, one["n"]) for progress, one in zip(progresses, found, strict=True)]
     return Outcome(
         options.system,
-        note="whole triggers after the first micro-batch",
+        note=f"to {options.sink}; whole triggers after the first micro-batch",
         rows=sum(batch.rows for batch in batches),
         seconds=seconds,
         rows_per_s=steady_rate(batches),
@@ -158,6 +191,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", choices=list(STORES), default="default")
+    parser.add_argument("--sink", choices=["noop", "files"], default="noop")
     parser.add_argument("--partitions", type=int, default=2, help="shuffle partitions")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="further Spark settings")
     parser.add_argument(

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from punctuated import streams
 from punctuated.api import metrics
-from punctuated.api.engine import configure, register_source, warm_up
+from punctuated.api.engine import configure, register_source, warm_up, write_to
 from punctuated.api.files import files
 from punctuated.api.join import join, path
 from punctuated.api.joined import Grouped, Joined
@@ -36,6 +36,7 @@ from punctuated.errors import (
     ScratchError,
     SessionError,
     ShedError,
+    SinkError,
     SnapshotError,
     StreamError,
     UnboundedStateWarning,
@@ -48,6 +49,7 @@ from punctuated.model.predicate import band, column, left, right
 from punctuated.model.shed import shed
 from punctuated.model.window import between, rows, until
 from punctuated.plan import cost
+from punctuated.tables.sink import TableSink, delta, parquet
 
 try:
     __version__ = version("punctuated")
@@ -76,10 +78,12 @@ __all__ = [
     "ScratchError",
     "SessionError",
     "ShedError",
+    "SinkError",
     "SnapshotError",
     "SparkStream",
     "Stream",
     "StreamError",
+    "TableSink",
     "TableStream",
     "UnboundedStateWarning",
     "WindowError",
@@ -91,6 +95,7 @@ __all__ = [
     "configure",
     "cost",
     "count",
+    "delta",
     "endings",
     "files",
     "first",
@@ -101,6 +106,7 @@ __all__ = [
     "mean",
     "metrics",
     "min",
+    "parquet",
     "path",
     "register_source",
     "right",
@@ -114,4 +120,5 @@ __all__ = [
     "until",
     "warm_up",
     "when",
+    "write_to",
 ]

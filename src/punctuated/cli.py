@@ -128,6 +128,36 @@ def repair(
 
 
 @app.command()
+def clean(
+    path: Annotated[str, typer.Argument(help="Table that write_to has written: pt.parquet(…) or pt.delta(…).")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do it; otherwise it is only shown.")] = False,
+    stopped: Annotated[bool, typer.Option("--stopped", help="No query writes to it: nothing is in use.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove files that failed attempts have left in a table; no reader sees them.
+
+    A running query is not disturbed: each file names its micro-batch, and only those of batches that are complete, so
+    that nobody will ask for them any more, are removed. What belongs to the batch in progress stays, unless --stopped
+    says that there is none.
+    """
+    from punctuated.tables.open_table import table_at
+
+    with files_of(Path(path)):
+        table = table_at(path)
+        found = table.left_over(stopped=stopped)
+        if yes:
+            table.remove(found)
+    if as_json:
+        print_json({"files": found, "done": yes})
+    elif not found:
+        typer.echo(f"nothing to remove: failed attempts have left nothing in {path}")
+    else:
+        what = f"{len(found)} file{'s' if len(found) > 1 else ''} of failed attempts"
+        typer.echo("\n".join(found))
+        typer.echo(f"removed {what}" if yes else f"{what}; with --yes they are removed. Nothing was changed.")
+
+
+@app.command()
 def generate(
     name: Annotated[str, typer.Argument(help="Stream to generate, such as `punct-asc-100-40`, or `auctions`.")],
     out: Annotated[Path, typer.Option(help="Parquet file to write; `auctions` writes two, named after it.")],

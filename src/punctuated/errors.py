@@ -28,6 +28,10 @@ class StreamError(PunctuatedError, ValueError):
     """A stream is declared in a way that cannot work."""
 
 
+class SinkError(StreamError):
+    """A table that a join is to write cannot be written, or not like that."""
+
+
 class PromiseBroken(PunctuatedError):
     """A tuple came after its value had been punctuated, and the stream says `on_violation="fail"`."""
 

@@ -1,5 +1,7 @@
 """The auction query on a cluster: results and final groups, each by a query of its own into Parquet files.
 
+Results are written by the workers of the join, groups by Spark's file sink.
+
 FOLDER/auctions and FOLDER/bids are the inputs, a file per micro-batch; FOLDER/results and FOLDER/groups the outputs;
 their checkpoints are FOLDER/checkpoint/results and …/groups. The last file of each input ends its stream.
 """
@@ -78,8 +80,12 @@ def on_files(spark: SparkSession, folder: Path) -> Any:
 def start(spark: SparkSession, folder: Path) -> dict[str, StreamingQuery]:
     """Both queries; they end when all files are read."""
     joined = on_files(spark, folder)
-    frames = {"results": joined.results, "groups": joined.group_by("item_id").agg(**crash_query.AGGREGATES)}
-    return {name: crash_query.start(frame, folder, name) for name, frame in frames.items()}
+    table, checkpoint = pt.parquet(folder / "results"), str(folder / "checkpoint" / "results")
+    groups = joined.group_by("item_id").agg(**crash_query.AGGREGATES)
+    return {
+        "results": joined.write_to(results=table, checkpoint=checkpoint, trigger="availableNow"),
+        "groups": crash_query.start(groups, folder, "groups"),
+    }
 
 
 def query_of(spark: SparkSession, folder: Path, name: str) -> Query:

@@ -1,8 +1,9 @@
 """An auction query that may be killed at any moment: `python crash_query.py FOLDER` begins, or goes on where it was.
 
-It reads FOLDER/auctions and FOLDER/bids, a file per micro-batch, and writes by Spark's file sink results and final
-groups to FOLDER/results and FOLDER/groups, and by `write_to` results and punctuations to FOLDER/written/…; the three
-checkpoints are FOLDER/checkpoint/results, …/groups and …/written. It ends when all files are read.
+It reads FOLDER/auctions and FOLDER/bids, a file per micro-batch, and writes results by Spark's file sink to
+FOLDER/results, final groups to a Delta table in FOLDER/groups, and results and punctuations to folders of Parquet
+files, FOLDER/written/…; the three checkpoints are FOLDER/checkpoint/results, …/groups and …/written. It ends when all
+files are read.
 """
 
 import os
@@ -52,11 +53,22 @@ def start(frame: DataFrame, folder: Path, name: str) -> StreamingQuery:
 
 
 def start_write_to(joined: Any, folder: Path) -> StreamingQuery:
-    """A query into two sinks of its own."""
-    results, punctuations = (str(folder / "written" / part) for part in ("results", "punctuations"))
-    checkpoint, trigger = str(folder / "checkpoint" / "written"), {"availableNow": True}
+    """A query into two folders of Parquet files: one of many small sorted files, one parted by a column."""
     query: StreamingQuery = joined.write_to(
-        results=results, punctuations=punctuations, checkpoint=checkpoint, trigger=trigger
+        results=pt.parquet(folder / "written" / "results", sort_by="bid_at", file_size="8 KiB"),
+        punctuations=pt.parquet(folder / "written" / "punctuations", partition_by="reason"),
+        checkpoint=str(folder / "checkpoint" / "written"),
+        trigger="availableNow",
+    )
+    return query
+
+
+def start_groups(joined: Any, folder: Path) -> StreamingQuery:
+    """A query into a Delta table."""
+    groups = joined.group_by("item_id").agg(**AGGREGATES)
+    checkpoint = folder / "checkpoint" / "groups"
+    query: StreamingQuery = pt.write_to(
+        groups, groups=pt.delta(folder / "groups"), checkpoint=checkpoint, trigger="availableNow"
     )
     return query
 
@@ -71,7 +83,7 @@ def main(folder: Path) -> None:
     joined, larger = join_files(spark, folder), join_files(spark, folder, memory=MEMORY)
     queries = [
         start(joined.results, folder, "results"),
-        start(larger.group_by("item_id").agg(**AGGREGATES), folder, "groups"),
+        start_groups(larger, folder),
         start_write_to(joined, folder),
     ]
     for query in queries:

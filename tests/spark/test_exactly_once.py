@@ -14,7 +14,9 @@ from pathlib import Path
 from random import Random
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 import punctuated as pt
@@ -27,6 +29,8 @@ from punctuated.join.output.views import View
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.spark.query import Query
 from punctuated.spark.repair import find_repair
+from punctuated.tables.names import STAGED
+from punctuated.tables.open_table import table_at
 from spark import crash_query
 from spark.checkpoints import Batches, commits, cut_by_time, described, states
 from spark.processes import kill, kill_session, members, members_with
@@ -90,11 +94,10 @@ def run_disturbed(folder: Path, random: Random) -> Counter[str]:
                 program.kill()
         if program.result == 0:
             return happened
-        for name in ("results", "groups"):  # a kill may have hit the moment between the two commits of a batch
-            written = (folder / name / "_spark_metadata").exists()
-            if written and (repair := find_repair(folder / "checkpoint" / name, folder / name)) is not None:
-                repair.carry_out()
-                happened["repair"] += 1
+        written = (folder / "results" / "_spark_metadata").exists()
+        if written and (repair := find_repair(folder / "checkpoint" / "results", folder / "results")) is not None:
+            repair.carry_out()  # the kill has hit the moment between the two commits of a batch
+            happened["repair"] += 1
     pytest.fail(f"the query does not come to its end: {happened}\n{(folder / 'log').read_text()[-5000:]}")
 
 
@@ -178,7 +181,7 @@ def test_every_result_comes_out_once(spark: SparkSession, folder: Path, batches:
 def test_every_punctuation_comes_out_once(spark: SparkSession, folder: Path, batches: Batches) -> None:
     outputs = on_one_driver(query_of(spark, folder, "written"), batches)
     wanted = [key for output in outputs for told in output.punctuations for key in told.keys[0].to_pylist()]
-    punctuations = spark.read.parquet(str(folder / "written" / "punctuations")).toArrow()
+    punctuations = pq.read_table(folder / "written" / "punctuations")
     assert len(wanted) > 50
     assert sorted(punctuations["item_id"].to_pylist()) == sorted(wanted)
 
@@ -187,9 +190,27 @@ def test_every_final_group_comes_out_once(spark: SparkSession, folder: Path, bat
     query = query_of(spark, folder, "groups")
     grouped = query.join.groups()
     wanted = pa.concat_tables([grouped.process(output) for output in on_one_driver(query, batches)])
-    groups = spark.read.parquet(str(folder / "groups")).toArrow()
+    groups = DeltaTable(folder / "groups").to_pyarrow_table()
     assert len(set(groups["item_id"].to_pylist())) == len(groups) == len(wanted) > 50
     assert counted(groups.cast(wanted.schema)) == counted(wanted)
+
+
+def test_what_is_left_of_failed_attempts_is_removed_and_nothing_else(folder: Path) -> None:
+    tables = [folder / "written" / "results", folder / "written" / "punctuations", folder / "groups"]
+
+    def visible() -> list[Counter[str]]:
+        parquet = [counted(pq.read_table(path)) for path in tables[:2]]
+        return [*parquet, counted(DeltaTable(tables[2]).to_pyarrow_table())]
+
+    before = visible()
+    for path in tables:
+        table = table_at(str(path))
+        left = table.left_over(stopped=True)
+        print(f"{path.name}: {len(left)} files left")
+        table.remove(left)
+        assert table.left_over(stopped=True) == []
+    assert visible() == before
+    assert all(list((path / STAGED).iterdir()) == [] for path in tables[:2])
 
 
 @pytest.mark.parametrize("name", crash_query.QUERIES)

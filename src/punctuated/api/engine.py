@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from punctuated.bind.origins import origin_of
+from punctuated.errors import StreamError
+
 
 def configure(spark: Any) -> Any:
     """Set what streaming joins need in a Spark session; returns the session."""
@@ -15,6 +18,28 @@ def register_source(spark: Any) -> None:
     from punctuated.spark.source import register
 
     register(spark)
+
+
+def write_to(data: Any, **how: Any) -> Any:
+    """Start one streaming query that writes a join, or groups of one, to tables and other sinks; returns the query.
+
+    Args:
+        data: What `pt.join` gave for streaming DataFrames, or what `group_by(…).agg(…)` of it gave.
+        how: `results`, or `groups` of groups, `punctuations` and `rejected`, each a path, `pt.parquet(…)`,
+            `pt.delta(…)` or a function of a DataFrame and the id of a batch; `checkpoint`; `trigger`, `name` and
+            `finish`, as of `joined.write_to`.
+    """
+    from punctuated.spark.grouped import SparkGroups
+    from punctuated.spark.joined import SparkJoin
+    from punctuated.spark.sinks import write_to as start
+
+    origin = data if isinstance(data, SparkJoin) else origin_of(data)
+    if not isinstance(origin, SparkJoin | SparkGroups):
+        raise StreamError(
+            "pt.write_to takes a join of streaming DataFrames, or the very DataFrame that group_by(…).agg(…) gave, not "
+            f"one that was made of it, nor {type(data).__name__}; others are written by their own writeStream"
+        )
+    return start(origin, **how)
 
 
 def warm_up() -> None:

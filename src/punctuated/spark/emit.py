@@ -1,6 +1,7 @@
 """What leaves a step: tables of a view as pandas frames on Arrow memory, which Spark takes without conversion."""
 
 from collections.abc import Iterator
+from typing import Self
 
 import pandas as pd
 import pyarrow as pa
@@ -38,6 +39,16 @@ class Emitter:
         """The same as Spark takes it."""
         for table in self.tables(part):
             yield from as_frames(table, self._join.schema)
+
+    def last_frames(self) -> Iterator[pd.DataFrame]:
+        """What leaves behind all parts."""
+        return iter(())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Nothing to give back."""
 
 
 def as_frames(table: pa.Table, schema: pa.Schema) -> Iterator[pd.DataFrame]:

@@ -18,7 +18,7 @@ from punctuated.join.exchange.bundle import from_ipc, to_ipc
 from punctuated.join.exchange.spread import bucket_numbers, split
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.group_by import GroupBy
-from punctuated.join.output.in_band import END, PROGRESS, RESULT, InBand
+from punctuated.join.output.in_band import END, GROUP, PROGRESS, RESULT, InBand
 from punctuated.join.output.views import View
 from punctuated.join.state import fingerprint
 from punctuated.kernels.layout import FOREVER, NEVER
@@ -26,6 +26,7 @@ from punctuated.model.times import to_microseconds
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.emit import as_frames
 from punctuated.spark.query import Query
+from punctuated.spark.table_writers import TableWriters
 
 PACKED_DDL = "bucket INT, ended BOOLEAN, reached BIGINT, data BINARY"
 _TOLD = pa.schema([("ended", pa.bool_()), ("reached", pa.int64()), ("data", pa.binary())])
@@ -91,8 +92,14 @@ class GroupStep(StatefulProcessor):
             fingerprint.check(json.loads(saved[0]), definition)
             groups.load(bytes(saved[1]))
         batch = gather([pa.Table.from_pandas(frame[_TOLD.names], _TOLD) for frame in frames])
-        for table in group_tables(self._query.join, groups, batch, is_first=int(key[0]) == bucket_ids()[0]):
-            yield from as_frames(table, self._query.join.schema)
+        number = bucket_ids().index(int(key[0]))
+        if self._query.outlet is not None:
+            with TableWriters(self._query.outlet.tables, number) as writers:
+                writers.write(GROUP, [groups.process(batch)])
+                yield from as_frames(writers.files(self._query.join.schema), self._query.join.schema)
+        else:
+            for table in group_tables(self._query.join, groups, batch, is_first=number == 0):
+                yield from as_frames(table, self._query.join.schema)
         if batch.ended:
             self._saved.clear()
         else:

@@ -3,15 +3,19 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.origins import remember_origin
-from punctuated.errors import AggregateError
+from punctuated.errors import AggregateError, SinkError
 from punctuated.join.output.grouping import Grouping, contains_key
+from punctuated.join.output.in_band import GROUP
 from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
 from punctuated.spark.collations import refuse_collations
+from punctuated.spark.query import Outlet
 
 if TYPE_CHECKING:
     from punctuated.spark.joined import SparkJoin
@@ -61,3 +65,41 @@ class SparkGroups:
     def chain_source(self) -> DataFrame:
         """The groups as results, each at its moment, and what the join says of their keys."""
         return self.joined.grouped(self.grouping, View.CHAIN)
+
+    # To be written
+
+    @property
+    def session(self) -> SparkSession:
+        """The session of the inputs."""
+        return self.joined.session
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether the inputs come in micro-batches."""
+        return self.joined.is_streaming
+
+    def part(self, kind: str) -> tuple[pa.Schema, StructType]:
+        """The columns of the groups, or of a part of the join's own output, in Arrow's and in Spark's terms."""
+        if kind == GROUP:
+            return self.joined.columns_of(View.GROUPS, self.grouping)
+        if not contains_key(self.grouping.by, self.joined.spec.left.key):
+            raise SinkError(
+                f"groups that do not contain the join key ({', '.join(self.joined.spec.left.key)}) are made apart from "
+                f"the join: the {kind} rows are written by joined.write_to(…) of a query of its own"
+            )
+        return self.joined.part(kind)
+
+    def places(self, kind: str) -> list[tuple[int, str]]:
+        """Groups leave the step as they are."""
+        return list(enumerate(self.part(GROUP)[0].names)) if kind == GROUP else self.joined.places(kind)
+
+    def leaving(self, outlet: Outlet) -> DataFrame:
+        """The groups as rows, or what is told of files that the step writes."""
+        if not outlet.emitted:
+            return self.joined.grouped(self.grouping, View.FILES, outlet)
+        if outlet.emitted != (GROUP,) or outlet.tables:
+            raise SinkError(
+                "groups that do not go to a table by the workers of the join cannot be written together with the "
+                "punctuations or the rejected rows: give pt.parquet(…) or pt.delta(…) for each, or groups= alone"
+            )
+        return self.joined.grouped(self.grouping, View.GROUPS)

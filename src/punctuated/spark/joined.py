@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, NoReturn
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
@@ -15,8 +15,9 @@ from pyspark.sql.types import StructField, StructType
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.kernels import kernels_of
 from punctuated.bind.origins import FrameOrigin
-from punctuated.errors import PredicateError, StreamError
+from punctuated.errors import PredicateError, SinkError, StreamError
 from punctuated.join.output.grouping import Grouping, contains_key, grouping_columns
+from punctuated.join.output.in_band import PUNCTUATION, REJECTED
 from punctuated.join.output.views import View
 from punctuated.model.spec import JoinSpec
 from punctuated.plan.explain import explain
@@ -33,10 +34,12 @@ from punctuated.spark.metrics.listener import tell_rejected_rows
 from punctuated.spark.names import map_in_arrow
 from punctuated.spark.nested import metrics_column, step_schema, unpacked
 from punctuated.spark.pack import PACKED_DDL, Pack
-from punctuated.spark.query import Query
+from punctuated.spark.query import Outlet, Query
 from punctuated.spark.session import check_session, shuffle_partitions
-from punctuated.spark.sinks import Sink, Trigger, write_to
+from punctuated.spark.sink_parts import Sink
+from punctuated.spark.sinks import Trigger, explain_ways, write_to
 from punctuated.spark.step import JoinStep
+from punctuated.spark.table_writers import VIEWS
 from punctuated.spark.types import spark_schema
 from punctuated.spark.worker_python import check_worker_python, compile_for_workers
 
@@ -131,8 +134,8 @@ class SparkJoin:
         ended.query, ended._ends_now = self.query, now
         return ended
 
-    def explain(self) -> str:
-        """The plan, and where it runs."""
+    def explain(self, **sinks: Sink | None) -> str:
+        """The plan, and where it runs; of sinks as `write_to` takes them also which way the rows take to each."""
         join = self.query.join
         where = None if join.where is None else repr(join.where)
         if join.spec.reaches:
@@ -141,7 +144,8 @@ class SparkJoin:
             plan = explain(join.spec, None, where, describe_candidates(join.spec, join.ranged, None))
         names = [join.spec.streams[side].name for side in join.spec.everywhere]
         copied = f", every tuple of {' and '.join(names)} in each" if names else ""
-        return f"{plan}\nbuckets: {join.n_buckets}{copied}{self._explain_files()}"
+        ways = "".join(f"\n{line}" for line in explain_ways(self, sinks)) if sinks else ""
+        return f"{plan}\nbuckets: {join.n_buckets}{copied}{self._explain_files()}{ways}"
 
     def _explain_files(self) -> str:
         streams = zip(self.spec.streams, self._inputs, strict=True)
@@ -176,16 +180,52 @@ class SparkJoin:
         """All that the join says, for another join."""
         return self._view(View.CHAIN)
 
+    # To be written
+
+    @property
+    def session(self) -> SparkSession:
+        """The session of the inputs."""
+        return self._inputs[0].frame.sparkSession
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether the inputs come in micro-batches."""
+        return self._streaming
+
+    def part(self, kind: str) -> tuple[pa.Schema, StructType]:
+        """The columns of a part of the output, in Arrow's and in Spark's terms."""
+        if kind not in VIEWS:
+            raise SinkError(f"a join has no {kind}s to write; group its results, and give these to pt.write_to")
+        return self.columns_of(VIEWS[kind])
+
+    def columns_of(self, view: View, grouping: Grouping | None = None) -> tuple[pa.Schema, StructType]:
+        """The columns of a view, in Arrow's and in Spark's terms."""
+        query = self.query.seen_as(view, grouping)
+        return query.join.schema, self._output(query)
+
+    def places(self, kind: str) -> list[tuple[int, str]]:
+        """Where the columns of a part are in the view `all`, and their names in the part."""
+        views = self.query.join.views
+        everything, ours = views.schema(View.ALL).names, views.in_band
+        beside = {PUNCTUATION: (*views.key, *ours.of_punctuations), REJECTED: ours.of_rejected}
+        names = beside.get(kind, tuple(views.results.names))
+        shown = views.schema(VIEWS[kind]).names
+        return [(everything.index(name), known) for name, known in zip(names, shown, strict=True)]
+
+    def leaving(self, outlet: Outlet) -> DataFrame:
+        """What leaves the step of a query whose output is partly written there."""
+        return self._view(View.ALL if outlet.emitted else View.FILES, outlet=outlet)
+
     # From frames to frames
 
-    def grouped(self, grouping: Grouping, view: View) -> DataFrame:
+    def grouped(self, grouping: Grouping, view: View, outlet: Outlet | None = None) -> DataFrame:
         """Groups, in the step of the join if they contain its key; `chain` is what they say to another join."""
         in_step = contains_key(grouping.by, self.spec.left.key)
-        return self._view(view, grouping) if in_step else self._grouped_apart(grouping, view)
+        return (self._view if in_step else self._grouped_apart)(view, grouping, outlet)
 
-    def _grouped_apart(self, grouping: Grouping, view: View) -> DataFrame:
+    def _grouped_apart(self, view: View, grouping: Grouping, outlet: Outlet | None) -> DataFrame:
         """Groups in a step of their own behind the join."""
-        query = self.query.seen_as(view, grouping)
+        query = self.query.seen_as(view, grouping, outlet)
         join, output = query.join, self._output(query)
         in_band, are_stream = self.query.join.views.in_band, view is View.CHAIN
         pack = PackGroups(grouping.by, tuple(join.results.names), in_band, join.n_buckets, are_stream)
@@ -198,8 +238,8 @@ class SparkJoin:
             grouped = by_bucket.applyInArrow(group_batch_step(query), emitted)
         return unpacked(grouped.drop(metrics_column(join.schema)), join.schema, output)
 
-    def _view(self, view: View, grouping: Grouping | None = None) -> DataFrame:
-        query = self.query.seen_as(view, grouping)
+    def _view(self, view: View, grouping: Grouping | None = None, outlet: Outlet | None = None) -> DataFrame:
+        query = self.query.seen_as(view, grouping, outlet)
         join, output = query.join, self._output(query)
         by_bucket = self.packed().groupBy("bucket")
         emitted, metrics = step_schema(join.schema, output), metrics_column(join.schema)

@@ -9,6 +9,15 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
 from punctuated.join.overflow.scratch import TableStore
+from punctuated.tables.writer import Written
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """What becomes of the output in the step itself: tables that it writes, and kinds of rows that leave it still."""
+
+    tables: tuple[Written, ...] = ()
+    emitted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -17,10 +26,11 @@ class Query:
 
     join: BoundJoin
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
+    outlet: Outlet | None = None
 
-    def seen_as(self, view: View, grouping: Grouping | None = None) -> "Query":
+    def seen_as(self, view: View, grouping: Grouping | None = None, outlet: Outlet | None = None) -> "Query":
         """The same join, another part of its output."""
-        return replace(self, join=self.join.seen_as(view, grouping))
+        return replace(self, join=self.join.seen_as(view, grouping), outlet=outlet)
 
     @property
     def purpose(self) -> tuple[View, dict[str, str]]:

@@ -54,10 +54,8 @@ def check_apart(folders: Mapping[str, str]) -> None:
                 )
 
 
-def claim(spark: SparkSession, paths: Sequence[str], checkpoint: str) -> None:
-    """Make sure that the folders belong to this checkpoint; new ones do from now on."""
-    if not paths:
-        return
+def claim(spark: SparkSession, paths: Sequence[str], checkpoint: str) -> str:
+    """Make sure that the folders belong to this checkpoint, new ones do from now on; returns its token."""
     own = f"{checkpoint.rstrip('/')}/{_TOKEN}"
     token = _read(spark, own)
     owners = {path: _read(spark, f"{path}/{_OWNER}") for path in paths}
@@ -78,6 +76,7 @@ def claim(spark: SparkSession, paths: Sequence[str], checkpoint: str) -> None:
     for path, owner in owners.items():
         if owner is None:
             _write(spark, f"{path}/{_OWNER}", token)
+    return token
 
 
 def _holds_files(spark: SparkSession, path: str) -> bool:

@@ -20,10 +20,11 @@ from punctuated.model.counters import per_stream
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
-from punctuated.spark.emit import Emitter, metrics_frame
+from punctuated.spark.emit import metrics_frame
 from punctuated.spark.pack import Blobs, sort_blobs
 from punctuated.spark.query import Query
 from punctuated.spark.rejects import read_rejects
+from punctuated.spark.table_writers import emitter_of
 
 
 class JoinStep(StatefulProcessor):
@@ -56,17 +57,20 @@ class JoinStep(StatefulProcessor):
         batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
         parcels = [blob for ours in blobs.streams for blob in ours]
         now_us = batch_time(parcels) if join.tells_time else None
-        emitter, rejects = Emitter(join, bucket), read_rejects(blobs.rejected)
+        rejects = read_rejects(blobs.rejected)
         for side in join.spec.sides:
             bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
-        yield from emitter.frames(BatchResult(rejected=list(rejects.rows)))
-        for part in bucket.driver.process_in_parts(*batches, now_us=now_us):
-            clock.stage("join")
-            yield from emitter.frames(part)
+        with emitter_of(self._query, bucket, number) as emitter:
+            yield from emitter.frames(BatchResult(rejected=list(rejects.rows)))
+            for part in bucket.driver.process_in_parts(*batches, now_us=now_us):
+                clock.stage("join")
+                yield from emitter.frames(part)
+                clock.stage("emit")
+            if blobs.ended:
+                yield from emitter.frames(bucket.driver.end())
+                clock.stage("join")
+            yield from emitter.last_frames()
             clock.stage("emit")
-        if blobs.ended:
-            yield from emitter.frames(bucket.driver.end())
-            clock.stage("join")
         token = os.urandom(16).hex()
         written = self._log.append(bucket, join.n_buckets, head, token)
         clock.stage("save")

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from punctuated.model.free_names import free_names
 
 RESULT, PUNCTUATION, REJECTED, PROGRESS, END = "result", "punctuation", "rejected", "watermark", "end"  # kinds
+GROUP, FILE = "group", "file"  # rows that are never in band; and a file that holds rows of another kind
 
 
 class InBand(NamedTuple):

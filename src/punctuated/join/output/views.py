@@ -43,6 +43,7 @@ class View(StrEnum):
     ALL = "all"
     GROUPS = "groups"
     CHAIN = "chain"
+    FILES = "files"  # where tables are written by the step: which files
 
     @property
     def is_timed(self) -> bool:
@@ -81,6 +82,8 @@ class Views:
         if view is View.REJECTED:
             return self._in_own_time(REJECTED_SCHEMA, REJECTED_SCHEMA.get_field_index("ts"))
         ours = self.in_band
+        if view is View.FILES:
+            return pa.schema([(ours.kind, pa.string()), (ours.row, pa.string())])
         texts = [(name, pa.string()) for name in (ours.stream, ours.reason, ours.pattern, ours.row)]
         progress = [(ours.watermark, pa.int64())] if view is View.CHAIN else []
         return pa.schema([(ours.kind, pa.string()), (ours.time, self.time_type), *self.results, *texts, *progress])

@@ -1,0 +1,139 @@
+"""A part of a join's output and its sink: which way its rows take there."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.functions import col
+from pyspark.sql.types import StructType
+
+from punctuated.errors import SinkError, StreamError
+from punctuated.join.output.in_band import GROUP, REJECTED
+from punctuated.model.free_names import free_names
+from punctuated.spark.names import column_at, with_numbers
+from punctuated.spark.reach import qualified, why_unreachable
+from punctuated.tables.parquet_folder import BATCH_ID
+from punctuated.tables.sink import Kind, TableSink, parquet
+from punctuated.tables.types import check_delta_types
+from punctuated.tables.writer import Written
+
+KIND_PLACE = 0  # of the column that tells kinds of rows, where there are several
+_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"  # by it Spark finds types that Parquet does not have
+_SPARK_VERSION = "org.apache.spark.version"  # by it Spark knows that dates before 1582 are what they say
+
+Function = Callable[[DataFrame, int], None]
+Sink = str | os.PathLike[str] | TableSink | Function
+
+
+class Way(StrEnum):
+    """Who writes the rows."""
+
+    STEP = "step"
+    SPARK = "spark"
+    FUNCTION = "function"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one kind, their columns by their places in what leaves the step as rows, and where they go."""
+
+    kind: str
+    columns: tuple[tuple[int, str], ...]
+    schema: pa.Schema
+    types: StructType
+    way: Way
+    told: str  # the way, for people
+    table: TableSink | None = None
+    function: Function | None = None
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return f"the {self.kind} rows" if self.kind == REJECTED else f"the {self.kind}s"
+
+    @property
+    def path(self) -> str | None:
+        """Where its table lies."""
+        return None if self.table is None else self.table.path
+
+    @property
+    def is_delta(self) -> bool:
+        """Whether its table belongs to nobody alone."""
+        return self.table is not None and self.table.kind is Kind.DELTA
+
+    @property
+    def folders(self) -> str:
+        """What the folders of batches are called, which readers take for a column."""
+        return free_names([BATCH_ID], (name for _, name in self.columns))[0]
+
+    def written(self, token: str, spark_version: str) -> Written:
+        """What workers must know to write it."""
+        assert self.table is not None
+        in_files = StructType([field for field in self.types if field.name not in self.table.partition_by])
+        metadata = {_SPARK_SCHEMA: in_files.json(), _SPARK_VERSION: spark_version}
+        return Written(self.kind, self.table, token, self.schema, metadata)
+
+    def write(self, rows: DataFrame, batch_id: int) -> None:
+        """Let Spark, or a function, write the rows of a batch."""
+        ours = self._of(rows)
+        if self.function is not None:
+            self.function(ours, batch_id)
+            return
+        assert self.table is not None
+        if self.table.sort_by:
+            ours = ours.sortWithinPartitions(*(_sort_column(*key) for key in self.table.sort_by))
+        writer = ours.write.mode("overwrite").partitionBy(*self.table.partition_by)
+        if self.table.compression != "snappy":  # which is Spark's default, but may be set otherwise
+            writer = writer.option("compression", self.table.compression)
+        writer.parquet(f"{self.path}/{self.folders}={batch_id}")
+
+    def _of(self, rows: DataFrame) -> DataFrame:
+        numbered = with_numbers(rows)
+        ours = numbered if self.kind == GROUP else numbered.where(column_at(KIND_PLACE) == self.kind)
+        return ours.select(*(column_at(place).alias(name) for place, name in self.columns))
+
+
+def choose_part(
+    session: SparkSession,
+    kind: str,
+    sink: Sink,
+    columns: tuple[pa.Schema, StructType],
+    places: Sequence[tuple[int, str]],
+) -> Part:
+    """The part of this kind with its sink, and the way that its rows can take."""
+    if callable(sink):
+        told = "rows, to a function"
+        return Part(kind, tuple(places), *columns, Way.FUNCTION, told, function=sink)
+    if not isinstance(sink, str | os.PathLike | TableSink):
+        raise StreamError(
+            "a sink is a path, pt.parquet(…), pt.delta(…), or a function of a DataFrame and a batch id, not "
+            f"{type(sink).__name__}"
+        )
+    table = sink if isinstance(sink, TableSink) else parquet(sink)
+    table = replace(table, path=qualified(session, table.path))
+    way, told = _way(session, table)
+    part = Part(kind, tuple(places), *columns, way, told, table)
+    table.check(part.schema, part.name)
+    if part.is_delta:
+        check_delta_types(part.schema, part.name)
+    return part
+
+
+def _way(session: SparkSession, table: TableSink) -> tuple[Way, str]:
+    files = "files of a Delta table" if table.kind is Kind.DELTA else "Parquet files"
+    if table.by_spark:
+        return Way.SPARK, f"rows, to Spark's writer into {table.path} (writer='spark')"
+    trouble = why_unreachable(session, table.path)
+    if trouble is None:
+        return Way.STEP, f"{files}, written by the workers of the join into {table.path}"
+    if table.kind is Kind.DELTA:
+        raise SinkError(f"{trouble}; pt.delta(…) needs a path that driver and workers reach")
+    return Way.SPARK, f"rows, to Spark's writer into {table.path} ({trouble})"
+
+
+def _sort_column(name: str, order: str) -> Column:
+    quoted = "`" + name.replace("`", "``") + "`"
+    return col(quoted).asc() if order == "ascending" else col(quoted).desc()

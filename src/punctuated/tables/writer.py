@@ -1,0 +1,180 @@
+"""Tables become Parquet files: parted by columns, sorted, cut at a size. What is written is seen by nobody yet.
+
+Rows are gathered to row groups, so that many small tables do not make small ones. A file that is to be sorted waits in
+memory until it is as large as it may become; all that waits is bounded, however many partitions there are.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from punctuated.tables.names import STAGED, FileNames
+from punctuated.tables.partitions import Partition, by_partition
+from punctuated.tables.place import Place
+from punctuated.tables.sink import Kind, TableSink
+from punctuated.tables.statistics import delta_statistics
+from punctuated.tables.types import stored_schema
+from punctuated.tables.written_file import WrittenFile
+
+_GROUP_ROWS = 1 << 20  # of a row group
+_GROUP_BYTES = 64 << 20  # of its rows in memory
+_MOST_WAITING = 512 << 20  # bytes of rows of all partitions
+_MOST_OPEN = 64  # files at a time
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a worker must know of one table: whose rows, where they go, and their columns."""
+
+    part: str
+    sink: TableSink
+    token: str  # of the checkpoint
+    schema: pa.Schema
+    metadata: Mapping[str, str] = field(default_factory=dict)  # of each file
+
+    def writer(self, batch: int, bucket: int) -> "TableWriter":
+        """For a new attempt at a bucket of a batch."""
+        return TableWriter(self, FileNames.of_attempt(self.token, batch, bucket))
+
+
+class TableWriter:
+    """The files of one table, of one attempt at one bucket."""
+
+    def __init__(self, told: Written, names: FileNames) -> None:
+        self._told, self._names, self._sink = told, names, told.sink
+        self._place = Place(told.sink.path)
+        self._schema = stored_schema(told.schema)
+        parted = [field for field in self._schema if field.name not in told.sink.partition_by]
+        self._columns = pa.schema(parted, metadata={**told.metadata})
+        self._waiting: dict[Partition, _Rows] = {}
+        self._open: dict[Partition, _File] = {}
+        self._begun: list[str] = []
+        self._done: list[WrittenFile] = []
+
+    def write(self, table: pa.Table) -> None:
+        """Some more rows."""
+        if not len(table):
+            return
+        stored = table if table.schema.equals(self._schema) else table.cast(self._schema)
+        for partition, rows in by_partition(stored, self._sink.partition_by):
+            for piece in _cut(rows, self._enough):
+                waiting = self._waiting.setdefault(partition, _Rows())
+                waiting.add(piece)
+                if waiting.n_bytes >= self._enough or (waiting.n_rows >= _GROUP_ROWS and not self._sink.sort_by):
+                    self._put(partition)
+        if len(self._waiting) > 1 and sum(rows.n_bytes for rows in self._waiting.values()) > _MOST_WAITING:
+            self._put(max(self._waiting, key=lambda partition: self._waiting[partition].n_bytes))
+
+    def close(self) -> list[WrittenFile]:
+        """All files, once all rows are in them."""
+        for partition in list(self._waiting):
+            self._put(partition)
+        for partition in list(self._open):
+            self._finish(partition)
+        return self._done
+
+    def abandon(self) -> None:
+        """Take away what was written, as far as that works: nobody will miss it."""
+        for file in self._open.values():
+            with suppress(Exception):
+                file.stream.close()
+        for path in self._begun:
+            with suppress(OSError):
+                self._place.files.delete_file(path)
+
+    @property
+    def _enough(self) -> int:
+        """Bytes for a file that is sorted, or for a row group."""
+        return self._sink.file_bytes if self._sink.sort_by else _GROUP_BYTES
+
+    def _put(self, partition: Partition) -> None:
+        """What waits goes to the file of its partition, which ends where it is large enough, or sorted."""
+        rows = self._waiting.pop(partition).table()
+        if self._sink.sort_by:
+            rows = rows.sort_by(list(self._sink.sort_by))
+        file = self._open.get(partition) or self._begin(partition)
+        file.write(rows)
+        if self._sink.sort_by or file.stream.tell() >= self._sink.file_bytes:
+            self._finish(partition)
+
+    def _begin(self, partition: Partition) -> "_File":
+        if len(self._open) >= _MOST_OPEN:
+            self._finish(next(iter(self._open)))
+        number = len(self._begun)
+        name = self._names.nth(number)
+        if self._sink.kind is Kind.DELTA:
+            path = self._place.to(f"{name}.parquet")  # the log tells which count
+        else:
+            path = self._place.to(STAGED, name)  # no reader takes it for Parquet by its name
+            self._place.files.create_dir(self._place.to(STAGED), recursive=True)
+        self._begun.append(path)
+        self._open[partition] = _File(self._place.files.open_output_stream(path), self._columns, self._sink, number)
+        return self._open[partition]
+
+    def _finish(self, partition: Partition) -> None:
+        file = self._open.pop(partition)
+        metadata, n_bytes = file.close()
+        is_delta = self._sink.kind is Kind.DELTA
+        name = f"{self._names.nth(file.number)}{'.parquet' if is_delta else ''}"
+        stats = delta_statistics(metadata) if is_delta else ""
+        bucket, n_rows = self._names.bucket, metadata.num_rows
+        told = WrittenFile(self._told.part, name, bucket, file.number, n_rows, n_bytes, partition, stats)
+        self._done.append(told)
+
+
+def _cut(table: pa.Table, n_bytes: int) -> Iterator[pa.Table]:
+    """Pieces of about so many bytes at most."""
+    n_rows = max(1, min(_GROUP_ROWS, len(table) * n_bytes // max(1, table.nbytes)))
+    return (table.slice(start, n_rows) for start in range(0, len(table), n_rows))
+
+
+@dataclass
+class _Rows:
+    """Rows that wait."""
+
+    tables: list[pa.Table] = field(default_factory=list)
+    n_rows: int = 0
+    n_bytes: int = 0
+
+    def add(self, table: pa.Table) -> None:
+        self.tables.append(table)
+        self.n_rows += len(table)
+        self.n_bytes += table.nbytes
+
+    def table(self) -> pa.Table:
+        return pa.concat_tables(self.tables)
+
+
+def _repeats(dtype: pa.DataType) -> bool:
+    """Whether a dictionary is worth its time: numbers are written twice as fast without, and compressed as small."""
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_binary(dtype))
+
+
+class _File:
+    """A file that is being written."""
+
+    def __init__(self, stream: Any, schema: pa.Schema, sink: TableSink, number: int) -> None:
+        self.stream, self.number = stream, number
+        self._footer: list[pq.FileMetaData] = []
+        self._schema = schema
+        self._writer = pq.ParquetWriter(
+            stream,
+            schema,
+            compression=sink.compression,
+            use_dictionary=[field.name for field in schema if _repeats(field.type)],
+            metadata_collector=self._footer,
+        )
+
+    def write(self, rows: pa.Table) -> None:
+        self._writer.write_table(rows.replace_schema_metadata(self._schema.metadata), row_group_size=_GROUP_ROWS)
+
+    def close(self) -> tuple[pq.FileMetaData, int]:
+        """The footer, and how large the file is."""
+        self._writer.close()
+        size = self.stream.tell()
+        self.stream.close()
+        return self._footer[0], size
