@@ -19,7 +19,7 @@ from punctuated.join.exchange.bundle import from_ipc, to_ipc
 from punctuated.join.overflow.cold.cold_index import MOST_SLOTS, ColdIndex, block_of, place_of, slot_of
 from punctuated.join.overflow.cold.portion import ColdTuples, Portion
 from punctuated.join.overflow.scratch import TableStore
-from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, Log
+from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, LoadedLog, Log
 from punctuated.kernels.layout import NEVER, NOT_SET
 
 _MERGED = 16  # blocks that are written anew together
@@ -34,10 +34,10 @@ class ColdBlocks:
         """`widths`: how many times of last tuples, and ends of their windows, are remembered of each value."""
         self._store, self._schemas, self._n, self._widths = store, schemas, len(schemas), widths
         self._index = ColdIndex()
-        fields = [(name, "i8", (self._n,)) for name in ("left", "soonest", "latest")]
-        self._blocks = np.zeros(
-            0, [("number", "i8"), ("watched", "i8"), ("whole", "i8"), ("slots", "i8"), ("values", "i8"), *fields]
-        )
+        plain = [(name, "i8") for name in ("number", "list", "offset", "watched", "whole", "slots", "values")]
+        of_sides = [(name, "i8", (self._n,)) for name in ("left", "soonest", "latest")]
+        self._blocks = np.zeros(0, [*plain, *of_sides])
+        self._last_read: tuple[int, Ints] | None = None  # a list: the next one asked for is often the same
         self._left: dict[int, Mask] = {}  # which values are still there, of blocks out of which some were taken
         self._next = 0
 
@@ -59,8 +59,15 @@ class ColdBlocks:
     def put(self, portion: Portion, *, watched: bool) -> None:
         """Write values to disk."""
         portion = portion.select(np.argsort(portion.addresses, kind="stable"))
-        for start, stop in _cuts(portion, self._store.table_bytes):
-            self._write(portion.slice(start, stop), watched)
+        n, first = portion.addresses.size, self._next
+        soonest = np.stack([each.soonest(n) for each in portion.tuples], axis=1)
+        known = [portion.addresses[:, np.newaxis], portion.last_ts, portion.last_ends, soonest]
+        self._write_list(first, np.concatenate(known, axis=1))
+        places = [
+            self._write(portion.slice(start, stop), (first, start), soonest[start:stop], watched)
+            for start, stop in _cuts(portion, self._store.table_bytes)
+        ]
+        self._index.add(portion.addresses, np.concatenate([NO_INTS, *places]))
 
     def find(self, addresses: Ints) -> tuple[Ints, Ints]:
         """The places of values with these addresses, and for each which of the addresses it is of."""
@@ -149,32 +156,37 @@ class ColdBlocks:
 
     # Blocks
 
-    def _write(self, portion: Portion, watched: bool) -> None:
+    def _write(self, portion: Portion, listed: tuple[int, int], soonest: Ints, watched: bool) -> Ints:
+        """Write a block, whose values stand in a list from some place on; returns their places."""
         number, n = self._next, portion.addresses.size
         self._next += 1
-        soonest = np.stack([each.soonest(n) for each in portion.tuples], axis=1)
-        values = np.concatenate([portion.addresses[:, np.newaxis], portion.last_ts, portion.last_ends, soonest], axis=1)
         tuples = [to_ipc(each.to_table()).to_pybytes() if len(each) else None for each in portion.tuples]
-        self._keep(number, _as_row([values.tobytes(), *tuples]))
+        self._store.write(f"{number}.tuples", _as_row(tuples))
         block = np.zeros(1, self._blocks.dtype)
         block["number"], block["watched"], block["whole"] = number, watched, portion.n_tuples
+        block["list"], block["offset"] = listed
         block["slots"] = block["values"] = n
         block["left"], block["soonest"] = [len(each) for each in portion.tuples], soonest.min(axis=0)
         block["latest"] = [each.ends.max(initial=NEVER) for each in portion.tuples]
         self._blocks = np.concatenate([self._blocks, block])
-        self._index.add(portion.addresses, place_of(number, np.arange(n)))
+        return place_of(number, np.arange(n))
 
-    def _keep(self, number: int, block: pa.Table) -> None:
-        """What is known of its values is asked for more often than their tuples, and is read without them."""
-        self._store.write(f"{number}.values", block.select([0]))
-        self._store.write(f"{number}.tuples", block.drop_columns(block.column_names[0]))
+    def _write_list(self, number: int, values: Ints) -> None:
+        """What is known of values lies apart from their tuples: it is asked for more often, and of many blocks."""
+        self._store.write(f"{number}.values", _as_row([values.tobytes()]))
+
+    def _list(self, number: int) -> Ints:
+        if self._last_read is None or self._last_read[0] != number:
+            self._last_read = number, self._numbers(self._store.read(f"{number}.values"))
+        return self._last_read[1]
 
     def _values(self, number: int) -> Ints:
         """Of each value of a block the address, the times of its last tuples, and the first ends of its windows."""
-        return self._numbers(self._store.read(f"{number}.values"))
+        block = self._block(number)
+        return self._list(int(block["list"]))[block["offset"] : block["offset"] + block["slots"]]
 
-    def _numbers(self, block: pa.Table) -> Ints:
-        data = block.column(0)[0].as_buffer()
+    def _numbers(self, row: pa.Table) -> Ints:
+        data = row.column(0)[0].as_buffer()
         return np.frombuffer(data, np.int64).reshape(-1, 1 + sum(self._widths) + self._n)
 
     def _read(self, number: int) -> Portion:
@@ -193,64 +205,65 @@ class ColdBlocks:
         if not numbers.size:
             return
         for number in numbers.tolist():
-            self._store.remove(f"{number}.values")
             self._store.remove(f"{number}.tuples")
             self._left.pop(number, None)
-        self._blocks = self._blocks[~np.isin(self._blocks["number"], numbers)]
+        gone = np.isin(self._blocks["number"], numbers)
+        lists, self._blocks = self._blocks["list"][gone], self._blocks[~gone]
+        for number in np.setdiff1d(lists, self._blocks["list"]).tolist():
+            self._store.remove(f"{number}.values")
 
     # What outlives a batch
 
     def save(self) -> Content:
-        """Blocks as they were written, once; what is left of them; and what was taken.
-
-        Of blocks in a durable store only what the index is made of.
-        """
-        log = Log(
-            self._blocks["number"].copy(), self._next, lambda places: self._read_rows(self._blocks["number"][places])
-        )
+        """What is left of the blocks, what was taken, and, unless they stay where they are, the blocks, once."""
         taken = [place_of(number, np.flatnonzero(~left)) for number, left in sorted(self._left.items())]
-        places = np.concatenate([NO_INTS, *taken]).view(_PLACE)
-        return Content(records={"left": self._blocks.copy(), "taken": places}, logs={"blocks": log})
+        records = {"left": self._blocks.copy(), "taken": np.concatenate([NO_INTS, *taken]).view(_PLACE)}
+        log = Log(self._blocks["number"].copy(), self._next, lambda at: self._rows(self._blocks["number"][at]))
+        next_number = np.int64(self._next).tobytes()
+        return Content({"next": next_number}, records, {} if self._store.is_durable else {"blocks": log})
 
-    def _read_rows(self, numbers: Ints) -> pa.Table:
-        """Blocks as rows, just as they are in their files; without tuples if those stay where they are."""
+    def _rows(self, numbers: Ints) -> pa.Table:
+        """Each block with its values as a row."""
         empty = _as_row([None] * (1 + self._n)).slice(0, 0)
-        if self._store.is_durable:
-            empty = empty.select([0])
-        return pa.concat_tables([empty, *(self._row(number) for number in numbers.tolist())])
-
-    def _row(self, number: int) -> pa.Table:
-        values = self._store.read(f"{number}.values")
-        if self._store.is_durable:
-            return values
-        tuples = self._store.read(f"{number}.tuples")
-        return pa.table([*values.columns, *tuples.columns], names=[*values.column_names, *tuples.column_names])
+        rows = [
+            pa.table([_as_row([self._values(number).tobytes()]).column(0), *stored.columns], names=empty.column_names)
+            for number, stored in ((number, self._store.read(f"{number}.tuples")) for number in numbers.tolist())
+        ]
+        return pa.concat_tables([empty, *rows])
 
     def load(self, saved: Loaded) -> None:
         """Find what is left in the blocks, and write those that did not stay."""
-        log = saved.logs["blocks"]
-        self._blocks, self._next = saved.records["left"].copy(), log.next_id
+        if not saved.plain:
+            return  # the join had all in memory then
+        self._blocks = saved.records["left"].copy()
+        self._next = int(np.frombuffer(saved.plain["next"], np.int64)[0])
         taken = np.ascontiguousarray(saved.records["taken"]["place"])
         numbers, starts = np.unique(block_of(taken), return_index=True)
         for number, ours in zip(numbers.tolist(), np.split(taken, starts[1:]), strict=False):  # none: one empty part
             self._left[number] = np.ones(int(self._block(number)["slots"]), np.bool_)
             self._left[number][slot_of(ours)] = False
-        addresses, places = [NO_INTS], [NO_INTS]
+        if not self._store.is_durable:
+            self._write_again(saved.logs["blocks"])
+        places = [self.all_places(number) for number in self.numbers()]
+        addresses = [
+            self._values(number)[slot_of(ours), 0] for number, ours in zip(self.numbers(), places, strict=True)
+        ]
+        whole, at = np.concatenate([NO_INTS, *addresses]), np.concatenate([NO_INTS, *places])
+        order = np.argsort(whole, kind="stable")
+        self._index.add(whole[order], at[order])
+
+    def _write_again(self, log: LoadedLog) -> None:
+        """Every block gets a list of its own."""
+        self._blocks["list"], self._blocks["offset"] = self._blocks["number"], 0
         for at, number in enumerate(log.ids.tolist()):
-            block = log.rows.slice(at, 1)
-            if not self._store.is_durable:
-                self._keep(number, block)
-            places.append(self.all_places(number))
-            addresses.append(self._numbers(block)[slot_of(places[-1]), 0])
-        found, at_places = np.concatenate(addresses), np.concatenate(places)
-        order = np.argsort(found, kind="stable")
-        self._index.add(found[order], at_places[order])
+            row = log.rows.slice(at, 1)
+            self._write_list(number, self._numbers(row))
+            self._store.write(f"{number}.tuples", row.drop_columns(row.column_names[0]))
 
 
 def _as_row(data: Sequence[bytes | None]) -> pa.Table:
-    """The values of a block as bytes, and its tuples of each side."""
-    names = ["values", *map(str, range(len(data) - 1))]
-    return pa.table([pa.array([each], pa.large_binary()) for each in data], names=names)
+    """Bytes as the columns of a row."""
+    return pa.table([pa.array([each], pa.large_binary()) for each in data], names=[*map(str, range(len(data)))])
 
 
 def _none(schema: pa.Schema) -> ColdTuples:
