@@ -189,12 +189,11 @@ class JoinState:
     def n_values(self) -> int:
         return int(self.common["n_values"][0])
 
-    def positions(self, side: int, newest: int | None = None) -> npt.NDArray[np.int64]:
-        """Where a side's nodes are, oldest first, shells included; with `newest`, only that many at the tail."""
+    def positions(self, side: int) -> npt.NDArray[np.int64]:
+        """Where a side's nodes are, oldest first, shells included."""
         ours = self.sides[side]
         start, stop, length = int(ours["ring_start"]), int(ours["ring_stop"]), int(ours["length"])
-        skipped = 0 if newest is None else max(0, length - newest)
-        positions = int(ours["head"]) + np.arange(skipped, length, dtype=np.int64)
+        positions = int(ours["head"]) + np.arange(length, dtype=np.int64)
         positions[positions >= stop] -= stop - start
         return positions
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.take_rows import take_rows
-from punctuated.kernels.layout import DEAD
+from punctuated.kernels.ring import living_nodes
 
 RowNumbers = npt.NDArray[np.int32]
 _DEAD_SHARE = 0.25  # of all rows, beyond which they are copied
@@ -130,8 +130,8 @@ class RowStore:
 
     def live_ids(self, state: JoinState, side: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Numbers and marks of the stored tuples, oldest first."""
-        nodes = state.arrays.nodes[ring_positions(state, side)]
-        return self._ids[nodes["row"]], nodes["mark"]
+        nodes, positions = state.arrays.nodes, ring_positions(state, side)
+        return self._ids[nodes["row"][positions]], nodes["mark"][positions]
 
     def at(self, state: JoinState, side: int, places: npt.NDArray[np.int64]) -> pa.Table:
         """Rows of stored tuples by their places in the order of arrival."""
@@ -151,6 +151,7 @@ class RowStore:
 
 def ring_positions(state: JoinState, side: int, newest: int | None = None) -> npt.NDArray[np.int64]:
     """Positions of the living nodes, oldest first; with `newest`, only among that many at the ring's tail."""
-    positions = state.positions(side, newest)
-    found = state.arrays.nodes[positions]
-    return np.asarray(positions[(found["value"] >= 0) & (found["mark"] & DEAD == 0)])
+    ours = state.sides[side]
+    ring, length = (int(ours["ring_start"]), int(ours["ring_stop"])), int(ours["length"])
+    skipped = 0 if newest is None else max(0, length - newest)
+    return living_nodes(state.arrays.nodes, ring, int(ours["head"]), skipped, length)
