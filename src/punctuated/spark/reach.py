@@ -9,15 +9,11 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from punctuated.errors import SinkError
+from punctuated.spark.which_session import default_file_system, is_connect
 from punctuated.tables.names import STAGED
 from punctuated.tables.place import Place, has_scheme
 
 _ASKED = 16  # tasks, at most
-
-
-def is_connect(spark: SparkSession) -> bool:
-    """Whether this process is a client of Spark, and no driver."""
-    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def qualified(spark: SparkSession, path: str) -> str:
@@ -27,8 +23,7 @@ def qualified(spark: SparkSession, path: str) -> str:
     """
     if has_scheme(path) or is_connect(spark):
         return path
-    absolute = os.path.abspath(path)
-    default = str(spark.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS") or "file:///")
+    absolute, default = os.path.abspath(path), default_file_system(spark)
     return absolute if default.startswith("file:") else f"{default.rstrip('/')}{absolute}"
 
 

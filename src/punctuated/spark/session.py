@@ -1,5 +1,6 @@
 """What a Spark session must have set for streaming joins."""
 
+import logging
 from collections.abc import Mapping
 
 from pyspark.errors import PySparkException
@@ -10,6 +11,7 @@ from punctuated.errors import SessionError, StreamError
 from punctuated.model.given import whole_number
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.spark.bucket_ids import MOST_BUCKETS
+from punctuated.spark.which_session import default_file_system, is_connect
 from punctuated.spark.worker_python import check_worker_python
 
 REQUIRED = {
@@ -23,19 +25,35 @@ RECOMMENDED = {  # a commit writes what has changed, not the files of the store
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 
+ON_LOCAL_FILES = {  # else Spark starts a hundred child processes per micro-batch, for `readlink` and `chmod`
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+
+_LOG = logging.getLogger("punctuated.session")
 _ROUNDS, _MOST_ROUNDS = 16, 256  # buckets for each partition, and altogether, where memory is limited
 
 
 def configure(spark: SparkSession) -> SparkSession:
     """Set what streaming joins need: the RocksDB state store, and checkpoints that outlive zombie writers.
 
-    Returns the session, so that it can be wrapped around a builder: `spark = pt.configure(builder.getOrCreate())`.
-    Raises if the Python workers of this machine could not import this package.
+    Where Spark's file system is the local one, its files are also renamed without child processes, unless the session
+    says how. What is set is logged. Returns the session, so that it can be wrapped around a builder:
+    `spark = pt.configure(builder.getOrCreate())`. Raises if the Python workers of this machine could not import this
+    package.
     """
     check_worker_python(spark)
-    for name, value in (REQUIRED | RECOMMENDED).items():
+    local = {name: value for name, value in ON_LOCAL_FILES.items() if _conf(spark, name) is None}
+    for name, value in (REQUIRED | RECOMMENDED | (local if _is_on_local_files(spark) else {})).items():
         spark.conf.set(name, value)
+        _LOG.info("%s = %s", name, value)
     return spark
+
+
+def _is_on_local_files(spark: SparkSession) -> bool:
+    """Whether a path without a scheme is one of this host; a client of Spark Connect does not know."""
+    return not is_connect(spark) and default_file_system(spark).startswith("file:")
 
 
 def session_with(name: str, settings: Mapping[str, str], master: str = "local[2]") -> SparkSession:

@@ -23,9 +23,9 @@ from punctuated.errors import StreamError
 from punctuated.join.output.in_band import FILE, GROUP, PUNCTUATION, REJECTED, RESULT
 from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.query import Outlet
-from punctuated.spark.reach import is_connect
 from punctuated.spark.sink_folders import check_apart, claim
 from punctuated.spark.sink_parts import KIND_PLACE, Part, Sink, Way, choose_part
+from punctuated.spark.which_session import is_connect
 from punctuated.tables.delta_table import DeltaTable
 from punctuated.tables.open_table import table_of
 from punctuated.tables.written_file import WrittenFile

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from punctuated.bind.kernels import Kernels
 from punctuated.bind.warm_up import compile_beside, is_compiled
 from punctuated.errors import SessionError
+from punctuated.spark.which_session import is_connect
 
 _ASK = "import importlib.util as u, sys; print(*sys.version_info[:2], u.find_spec('punctuated') is not None)"
 _PATIENCE_S = 60
@@ -46,8 +47,7 @@ def compile_for_workers(spark: SparkSession, needed: tuple[Kernels, ...]) -> Non
 
 def _is_local(spark: SparkSession) -> bool:
     """Whether workers are processes of this machine; a server of Spark Connect has no public way to tell."""
-    is_connected = type(spark).__module__.startswith("pyspark.sql.connect")
-    return not is_connected and (spark.sparkContext.master or "").startswith("local")
+    return not is_connect(spark) and (spark.sparkContext.master or "").startswith("local")
 
 
 @cache

@@ -21,6 +21,7 @@ from punctuated.spark.metrics.exporters import LOG, Exporter, Lines
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 from punctuated.spark.metrics.reading import joins_in, metrics_of
 from punctuated.spark.metrics.rejected_rows import RejectedRows
+from punctuated.spark.which_session import is_connect
 
 _TOLD: WeakKeyDictionary[SparkSession, "MetricsListener"] = WeakKeyDictionary()
 
@@ -30,8 +31,7 @@ def tell_rejected_rows(spark: SparkSession) -> None:
 
     Over Spark Connect a listener must be removed before the program ends, so that is left to users.
     """
-    is_classic = not type(spark).__module__.startswith("pyspark.sql.connect")
-    if is_classic and spark not in _TOLD:
+    if not is_connect(spark) and spark not in _TOLD:
         _TOLD[spark] = MetricsListener(RejectedRows())
         spark.streams.addListener(_TOLD[spark])
 
