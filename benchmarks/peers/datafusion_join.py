@@ -24,8 +24,9 @@ def context(manifest: Manifest) -> Any:
 
     found = SessionContext(SessionConfig().with_target_partitions(THREADS))
     for name in manifest.names:
+        columns = ", ".join(f'"{column}" BIGINT' for column in manifest.columns_of(name))
         found.sql(
-            f"CREATE UNBOUNDED EXTERNAL TABLE {name} ({KEY} BIGINT, ts BIGINT, val BIGINT) STORED AS CSV "
+            f"CREATE UNBOUNDED EXTERNAL TABLE {name} ({columns}) STORED AS CSV "
             f"WITH ORDER (ts ASC) LOCATION '{manifest.path / name}.csv' OPTIONS ('format.has_header' 'false')"
         ).collect()
     return found
@@ -34,12 +35,13 @@ def context(manifest: Manifest) -> Any:
 def condition(near: Near) -> str:
     """How near two tuples must be; as a comparison of two times, for that is what it prunes by."""
     ours, other = f"{near.ours}.ts", f"{near.other}.ts"
-    return f"{other} >= {ours} - {near.earlier_us} AND {other} <= {ours} + {near.later_us}"
+    within = f"{other} >= {ours} - {near.earlier_us} AND {other} <= {ours} + {near.later_us}"
+    return f"{within} AND {other} <= {near.ours}.until" if near.expires else within
 
 
 def joined(manifest: Manifest, columns: str) -> str:
     """The join as a query."""
-    return f"SELECT {columns} {from_clause(manifest.windows_us, KEY, condition)}"
+    return f"SELECT {columns} {from_clause(manifest.windows_us, manifest.expiring, KEY, condition)}"
 
 
 def all_columns(manifest: Manifest) -> str:
@@ -78,6 +80,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
         rows_per_s=manifest.rows / seconds,
         results=results,
         checksum=checksum,
+        durable="nothing",
         details={"datafusion": version("datafusion"), "threads": THREADS, "plan": plan},
     )
 

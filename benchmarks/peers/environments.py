@@ -1,8 +1,13 @@
-"""Virtual environments of the peers whose packages do not fit into ours, one for each in the folder `.bench`."""
+"""Virtual environments of the peers whose packages do not fit into ours, one for each in the folder `.bench`.
+
+To write Parquet files, Flink needs a jar that its package lacks, which Maven fetches, and Hadoop's, which Spark has.
+"""
 
 import shutil
 import subprocess
 from pathlib import Path
+
+import pyspark
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".bench"
@@ -23,6 +28,21 @@ def python_of(name: str, install: bool) -> Path:
         raise NoEnvironment(f"no {PACKAGES[name]} in {FOLDER.name}/{name}; --install puts it there")
     make(name)
     return python
+
+
+def parquet_jars(install: bool) -> list[Path]:
+    """What Flink needs to write Parquet files."""
+    folder = FOLDER / "flink" / "jars"
+    if install and not list(folder.glob("*.jar")):
+        look = "import importlib.metadata; print(importlib.metadata.version('apache-flink'), end='')"
+        version = subprocess.check_output([str(python_of("flink", install)), "-c", look], text=True)
+        artifact = f"org.apache.flink:flink-sql-parquet:{version}"
+        copy = ["dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+        subprocess.run(["mvn", "--quiet", "--batch-mode", *copy], check=False)
+    ours = sorted(folder.glob("*.jar"))
+    if not ours:
+        raise NoEnvironment(f"no jar of flink-sql-parquet in {FOLDER.name}/flink/jars; --install fetches it with mvn")
+    return [*ours, *sorted(Path(pyspark.__file__).parent.glob("jars/hadoop-client-*.jar"))]
 
 
 def has_package(python: Path, package: str) -> bool:

@@ -1,8 +1,11 @@
-"""Writes the workloads W1 to W4 as files that every system reads, and asks DuckDB what their join gives.
+"""Writes the workloads as files that every system reads, and asks DuckDB what their join gives.
 
 All streams are cut at the same event times into micro-batches of equal size, one Parquet file per micro-batch and
 stream; Spark reads one of each per trigger. Parquet also holds `last`, which marks the last tuple of its key; the peers
 do not read it. In W3 the key is the auction, the values are the prices in cents.
+
+Where results may be grouped, each stream ends with a tuple far in the future that has no partner: behind it every group
+is final, in every system.
 """
 
 import itertools
@@ -19,7 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
-from benchmarks.peers.manifest import STREAMS, Manifest, Near, checksum_of, from_clause, load_manifest
+from benchmarks.peers.manifest import (
+    GROUPS_CHECKSUM,
+    STREAMS,
+    Manifest,
+    Near,
+    checksum_of,
+    from_clause,
+    load_manifest,
+)
 from numpy.typing import NDArray
 
 from punctuated import streams
@@ -27,6 +38,7 @@ from punctuated import streams
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 COLUMNS = ["key", "ts", "val"]
+UNTIL = "until"
 ROW_GROUP = 1 << 17  # so that Spark can give the two halves of a large file to two cores
 Tables = tuple[pa.Table, ...]
 
@@ -36,6 +48,7 @@ class Workload(NamedTuple):
 
     make: Callable[[int], Tables]
     windows_us: tuple[int, ...]
+    grouped: bool = False  # keys of the first stream are unique
 
 
 def auctions(n: int) -> Tables:
@@ -43,7 +56,44 @@ def auctions(n: int) -> Tables:
     opened, offered = streams.w3(n)
     left = pa.table([opened["item_id"], opened["opened_at"], _cents(opened["open_price"])], names=COLUMNS)
     right = [offered["item_id"], offered["bid_at"], _cents(offered["bid_price"]), offered["closed"]]
-    return left, pa.table(right, names=[*COLUMNS, "last"])
+    return _closed(left, pa.table(right, names=[*COLUMNS, "last"]))
+
+
+def winning_bids(n: int) -> Tables:
+    """NEXMark's query 9, and what query 4 builds on: bids within the life of their auction, `n` events in all."""
+    events = streams.nexmark(n)
+    opened, offered = events.auctions, events.bids
+    left = [opened["id"], opened["opened"], opened["category"], opened["expires"]]
+    right = pa.table([offered["auction"], offered["at"], offered["price"]], names=COLUMNS)
+    return _closed(pa.table(left, names=[*COLUMNS, UNTIL]), right)
+
+
+def new_sellers(n: int) -> Tables:
+    """NEXMark's query 8: persons who open auctions in the ten seconds in which they registered, `n` events in all.
+
+    The ten seconds are a part of the key.
+    """
+    events = streams.nexmark(n)
+    persons, opened = events.persons, events.auctions
+    left = [_in_turn(persons["id"], persons["registered"]), persons["registered"], persons["id"]]
+    right = [_in_turn(opened["seller"], opened["opened"]), opened["opened"], opened["id"]]
+    return _closed(pa.table(left, names=COLUMNS), pa.table(right, names=COLUMNS))
+
+
+def _in_turn(ids: pa.ChunkedArray, ts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A number and the ten seconds at which it comes, as one number."""
+    return pc.add(pc.multiply(pc.divide(ts.cast(pa.int64()), 10 * SECOND), 1 << 32), ids)
+
+
+def _closed(*tables: pa.Table) -> Tables:
+    """The same with a last tuple each, far in the future and of no key that others have."""
+    end = max(pc.max(table["ts"].cast(pa.int64())).as_py() for table in tables) + 100 * HOUR
+    closed = []
+    for place, table in enumerate(tables):
+        row = {"key": -1 - place, "ts": end, "val": 0, "last": True, UNTIL: end}
+        columns = [pa.array([row[name]]).cast(table[name].type) for name in table.column_names]
+        closed.append(pa.concat_tables([table, pa.table(columns, schema=table.schema)]))
+    return tuple(closed)
 
 
 def _cents(price: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -70,8 +120,10 @@ WORKLOADS = {
     "w1": Workload(streams.w1, (15 * SECOND, 15 * SECOND)),
     "w2": Workload(streams.w2, (HOUR, HOUR)),
     "w2-large": Workload(ten_hours, (10 * HOUR, 10 * HOUR)),
-    "w3": Workload(auctions, (HOUR, 0)),
+    "w3": Workload(auctions, (HOUR, 0), grouped=True),
     "w4": Workload(three_streams, (20 * SECOND,) * 3),
+    "q8": Workload(new_sellers, (10 * SECOND, 10 * SECOND), grouped=True),
+    "q9": Workload(winning_bids, (20 * SECOND, 0), grouped=True),
 }
 
 
@@ -80,7 +132,7 @@ def write_inputs(workload: str, size: int, batch_rows: int, cache: Path) -> Mani
 
     Args:
         workload: a name of `WORKLOADS`.
-        size: tuples per stream; auctions in W3, whose bids are nine times as many.
+        size: tuples per stream; auctions in W3, whose bids are nine times as many; events of NEXMark.
         batch_rows: tuples of all streams per micro-batch, about.
         cache: folder that holds one folder per (workload, size, batch_rows).
     """
@@ -95,10 +147,23 @@ def write_inputs(workload: str, size: int, batch_rows: int, cache: Path) -> Mani
     for name, table, positions in zip(STREAMS, tables, cuts, strict=False):
         _write_parquet(table, positions, folder / name)
         _write_csv(table, folder, name)
-    results, checksum = expected(tables, made)
     batches = np.diff(np.array(cuts)).T.tolist()
     windows = list(made.windows_us)
-    manifest = Manifest(str(folder), workload, size, batch_rows, windows, batches, results, checksum)
+    expiring = UNTIL in tables[0].column_names
+    (results, checksum), (groups, groups_checksum) = expected(tables, made, expiring)
+    manifest = Manifest(
+        str(folder),
+        workload,
+        size,
+        batch_rows,
+        windows,
+        batches,
+        results,
+        checksum,
+        groups=groups,
+        groups_checksum=groups_checksum,
+        expiring=expiring,
+    )
     manifest.save()
     return manifest
 
@@ -142,20 +207,31 @@ def _write_csv(table: pa.Table, folder: Path, name: str) -> None:
 
 
 def _integers(table: pa.Table) -> pa.Table:
-    return table.select(COLUMNS).set_column(1, "ts", table["ts"].cast(pa.int64()))
+    names = [name for name in (*COLUMNS, UNTIL) if name in table.column_names]
+    return pa.table([table[name].cast(pa.int64()) for name in names], names=names)
 
 
-def expected(tables: Tables, workload: Workload) -> tuple[int, int]:
-    """Number and checksum of the results, by DuckDB."""
+def expected(
+    tables: Tables, workload: Workload, expiring: bool
+) -> tuple[tuple[int, int], tuple[int, int] | tuple[None, None]]:
+    """Number and checksum of the results, and of their groups, by DuckDB."""
     connection = duckdb.connect()
     names = STREAMS[: len(tables)]
     for name, table in zip(names, tables, strict=True):
         connection.register(name, _integers(table))
-    checksum = checksum_of("a.key", [f"{name}.val" for name in names])
-    joined = from_clause(workload.windows_us, "key", _condition)
-    found: Any = connection.execute(f"SELECT count(*), coalesce(sum({checksum}), 0) {joined}").fetchone()
+    joined = from_clause(workload.windows_us, expiring, "key", _condition)
+    results = _summed(connection, checksum_of("a.key", [f"{name}.val" for name in names]), joined)
+    if not workload.grouped:
+        return results, (None, None)
+    groups = f"SELECT a.key, count(*) AS n, max({names[-1]}.val) AS highest {joined} GROUP BY a.key"
+    return results, _summed(connection, GROUPS_CHECKSUM, f"FROM ({groups})")
+
+
+def _summed(connection: duckdb.DuckDBPyConnection, checksum: str, rows: str) -> tuple[int, int]:
+    found: Any = connection.execute(f"SELECT count(*), coalesce(sum({checksum}), 0) {rows}").fetchone()
     return int(found[0]), int(found[1])
 
 
 def _condition(near: Near) -> str:
-    return f"{near.other}.ts - {near.ours}.ts BETWEEN -{near.earlier_us} AND {near.later_us}"
+    within = f"{near.other}.ts - {near.ours}.ts BETWEEN -{near.earlier_us} AND {near.later_us}"
+    return f"{within} AND {near.other}.ts <= {near.ours}.{UNTIL}" if near.expires else within

@@ -4,7 +4,11 @@ Only the standard library is imported: the peers read this file in environments 
 
 Every stream has the columns `key`, `ts` and `val`. A tuple of each is a result if the keys are equal and of every two
 the later one lies in the window of the earlier one: `-window of b <= b.ts - a.ts <= window of a`. With one window for
-all, every two members are at most so far apart (WJ-03).
+all, every two members are at most so far apart (WJ-03). Where tuples of the first stream expire by themselves, they
+have a column `until`, and the others are not later than that.
+
+Where keys of the first stream are unique, results may be grouped by key: their number, and the largest `val` of the
+last stream.
 """
 
 import json
@@ -14,7 +18,7 @@ from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
-FORMAT = 2  # of the files on disk; others are written again
+FORMAT = 3  # of the files on disk; others are written again
 NAME = "manifest.json"
 STREAMS = "abcdefgh"  # what the streams are called, in the order of their places
 
@@ -26,26 +30,28 @@ class Near(NamedTuple):
     other: str
     earlier_us: int
     later_us: int
+    expires: bool = False  # `ours` has a column `until`
 
 
-def near_others(windows_us: Sequence[int], place: int) -> list[Near]:
+def near_others(windows_us: Sequence[int], place: int, expiring: bool = False) -> list[Near]:
     """How near a tuple of the stream at a place must be to those of all streams before it.
 
-    >>> near_others([7, 8, 9], 2)
-    [Near(ours='a', other='c', earlier_us=9, later_us=7), Near(ours='b', other='c', earlier_us=9, later_us=8)]
+    >>> [near[:4] for near in near_others([7, 8, 9], 2)]
+    [('a', 'c', 9, 7), ('b', 'c', 9, 8)]
     """
-    return [Near(STREAMS[i], STREAMS[place], windows_us[place], windows_us[i]) for i in range(place)]
+    places = range(place)
+    return [Near(STREAMS[i], STREAMS[place], windows_us[place], windows_us[i], expiring and i == 0) for i in places]
 
 
-def from_clause(windows_us: Sequence[int], key: str, condition: Callable[[Near], str]) -> str:
+def from_clause(windows_us: Sequence[int], expiring: bool, key: str, condition: Callable[[Near], str]) -> str:
     """The join in SQL, one stream after the other, each with a condition on its distance from every one before it.
 
-    >>> from_clause([7, 8], "key", lambda near: f"b.ts - a.ts BETWEEN {-near.earlier_us} AND {near.later_us}")
+    >>> from_clause([7, 8], False, "key", lambda near: f"b.ts - a.ts BETWEEN {-near.earlier_us} AND {near.later_us}")
     'FROM a JOIN b ON a.key = b.key AND b.ts - a.ts BETWEEN -8 AND 7'
     """
     clause = f"FROM {STREAMS[0]}"
     for place, name in enumerate(STREAMS[1 : len(windows_us)], start=1):
-        times = (condition(near) for near in near_others(windows_us, place))
+        times = (condition(near) for near in near_others(windows_us, place, expiring))
         clause += f" JOIN {name} ON " + " AND ".join([f"{STREAMS[0]}.{key} = {name}.{key}", *times])
     return clause
 
@@ -63,6 +69,9 @@ def checksum_of(key: str, values: Sequence[str]) -> str:
     return f"({key} * 131 + {digits}) % 1000003"
 
 
+GROUPS_CHECKSUM = checksum_of("key", ["n", "highest"])  # of groups
+
+
 @dataclass(frozen=True)
 class Manifest:
     """A workload on disk.
@@ -77,6 +86,9 @@ class Manifest:
         batches: how many of each stream every micro-batch has.
         results: their number.
         checksum: sum of `checksum_of` over the results.
+        groups: how many keys have results, where they may be grouped.
+        groups_checksum: sum of `GROUPS_CHECKSUM` over the groups.
+        expiring: whether the first stream has a column `until`.
     """
 
     folder: str
@@ -87,6 +99,9 @@ class Manifest:
     batches: list[list[int]]
     results: int
     checksum: int
+    groups: int | None = None
+    groups_checksum: int | None = None
+    expiring: bool = False
     format: int = FORMAT
 
     @property
@@ -98,6 +113,18 @@ class Manifest:
     def rows(self) -> int:
         """Tuples of all streams."""
         return sum(map(sum, self.batches))
+
+    def columns_of(self, name: str) -> list[str]:
+        """What a stream has in its CSV file."""
+        return ["key", "ts", "val", *(["until"] if self.expiring and name == STREAMS[0] else [])]
+
+    def expected(self, what: str) -> tuple[int, int]:
+        """How many results or groups there are, and their checksum."""
+        if what != "groups":
+            return self.results, self.checksum
+        if self.groups is None or self.groups_checksum is None:
+            raise ValueError(f"{self.workload} has no groups: keys of its first stream come several times")
+        return self.groups, self.groups_checksum
 
     @property
     def path(self) -> Path:

@@ -38,8 +38,10 @@ class Outcome:
         rows: tuples of all streams.
         seconds: the whole run, from the start of the query to its end.
         rows_per_s: the figure to compare. With micro-batches: whole triggers, without the first one.
-        results: number of result rows.
+        results: number of result rows, or of groups.
         checksum: sum of `manifest.checksum_of` over them.
+        what: `join`, or `groups` of its results.
+        durable: what outlives a crash, in a few words.
         batches: the micro-batches, for systems that have them.
         details: whatever else is worth keeping, such as versions and settings.
     """
@@ -52,6 +54,8 @@ class Outcome:
     rows_per_s: float | None = None
     results: int | None = None
     checksum: int | None = None
+    what: str = "join"
+    durable: str = ""
     batches: list[Batch] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -60,7 +64,7 @@ class Outcome:
         if self.status != "ok":
             return self
         found = self.rows, self.results, self.checksum
-        expected = manifest.rows, manifest.results, manifest.checksum
+        expected = manifest.rows, *manifest.expected(self.what)
         if found == expected:
             return self
         note = f"rows, results, checksum: {found}; expected {expected}"

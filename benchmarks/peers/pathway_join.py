@@ -20,28 +20,36 @@ THREADS = "2"
 
 def joined(pw: Any, manifest: Manifest) -> Any:
     """All results, with the columns of all streams: a chain of joins by the distance from the first stream."""
-    schema = pw.schema_from_types(key=int, ts=int, val=int)
     first, *others = (
-        pw.io.csv.read(manifest.path / "named" / f"{name}.csv", schema=schema, mode="static") for name in manifest.names
+        pw.io.csv.read(
+            manifest.path / "named" / f"{name}.csv",
+            schema=pw.schema_from_types(**dict.fromkeys(manifest.columns_of(name), int)),
+            mode="static",
+        )
+        for name in manifest.names
     )
-    results, known = first, {"a_ts": first.ts, "a_val": first.val}
+    results, known = first, {f"a_{name}": first[name] for name in manifest.columns_of("a")[1:]}
     for place, other in enumerate(others, start=1):
-        near, *between = near_others(manifest.windows_us, place)
+        nears = near_others(manifest.windows_us, place, manifest.expiring)
+        near = nears[0]
         interval = pw.temporal.interval(-near.earlier_us, near.later_us)
         met = pw.temporal.interval_join_inner(
             results, other, known["a_ts"], other.ts, interval, results.key == other.key
         )
         known |= {f"{near.other}_ts": other.ts, f"{near.other}_val": other.val}
-        results = filtered(met.select(key=results.key, **known), between)
+        results = filtered(met.select(key=results.key, **known), nears)
         known = {name: results[name] for name in known}
     return results
 
 
-def filtered(results: Any, between: list[Near]) -> Any:
-    """Those whose last member is near the ones between the first and itself."""
-    for near in between:
+def filtered(results: Any, nears: list[Near]) -> Any:
+    """Those whose last member is near the ones between the first and itself, and none after its end."""
+    for near in nears[1:]:
         later_us = results[f"{near.other}_ts"] - results[f"{near.ours}_ts"]
         results = results.filter((later_us >= -near.earlier_us) & (later_us <= near.later_us))
+    for near in nears:
+        if near.expires:
+            results = results.filter(results[f"{near.other}_ts"] <= results[f"{near.ours}_until"])
     return results
 
 
@@ -90,6 +98,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
         rows_per_s=manifest.rows / seconds,
         results=results,
         checksum=checksum,
+        durable="nothing",
         details={"pathway": version("pathway"), "threads": THREADS},
     )
 

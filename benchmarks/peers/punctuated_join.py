@@ -1,7 +1,7 @@
 """Our own join on written inputs, measured as Spark's is: one file of each stream per trigger, the noop sink.
 
-With another `--sink` the results are written: as Parquet files by the workers of the join (`files`) or by Spark's file
-sink (`spark-files`), or to a Delta table (`delta`); they are then counted as readers see them.
+With another `--sink` what comes out is written: as Parquet files by the workers of the join (`files`) or by Spark's
+file sink (`spark-files`), or to a Delta table (`delta`); it is then counted as readers see it.
 
 `--what join` makes all results, `groups` the count and maximum per key instead, and `floor` runs the same pipeline with
 an empty step: what any join in this place would cost. `--lane` lets the pack read the files. Started as a program by
@@ -19,9 +19,19 @@ from typing import Any
 
 import pandas as pd
 import pyspark
-from benchmarks.peers.manifest import Manifest
+from benchmarks.peers.manifest import GROUPS_CHECKSUM, Manifest, checksum_of
 from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
-from benchmarks.peers.spark_native import Progress, check_files, in_files, observed, run_query, session, timed
+from benchmarks.peers.spark_native import (
+    DURABLE,
+    SCHEMA,
+    Progress,
+    check_files,
+    in_files,
+    observed,
+    run_query,
+    session,
+    timed,
+)
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
@@ -30,13 +40,14 @@ from punctuated.bind.sources import Source
 from punctuated.model.counters import per_stream
 from punctuated.spark.joined import SparkJoin
 
-SCHEMA = "key BIGINT, ts TIMESTAMP, val BIGINT"
 SAID: dict[str, tuple[Source | None, ...]] = {  # the punctuations of the streams
     "w1": (pt.when("last"), pt.when("last")),
     "w2": (None, None),
     "w2-large": (None, None),
     "w3": (pt.unique(), pt.when("last")),
     "w4": (pt.when("last"),) * 3,
+    "q8": (pt.unique(), None),
+    "q9": (pt.unique(), None),
 }
 
 
@@ -57,9 +68,8 @@ class EmptyStep(StatefulProcessor):
         """Nothing to close."""
 
 
-def source(spark: SparkSession, folder: Path, flagged: bool, lane: bool) -> Any:
+def source(spark: SparkSession, folder: Path, schema: str, lane: bool) -> Any:
     """A stream of one file per trigger, as rows or as files."""
-    schema = f"{SCHEMA}, last BOOLEAN" if flagged else SCHEMA
     if lane:
         return pt.files(spark, str(folder), schema=schema, max_files=1)
     return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
@@ -72,8 +82,10 @@ def joined(spark: SparkSession, manifest: Manifest, memory: int | None = None, l
     """
     streams = []
     for name, window, said in zip(manifest.names, manifest.windows_us, SAID[manifest.workload], strict=True):
-        read = source(spark, manifest.path / name, said is not None and said != pt.unique(), lane)
-        streams.append(pt.stream(read, name=name, key="key", time="ts", window=window, punctuations=said))
+        expires, flagged = "until" in manifest.columns_of(name), said is not None and said != pt.unique()
+        schema = SCHEMA + ", until TIMESTAMP" * expires + ", last BOOLEAN" * flagged
+        read, kept = source(spark, manifest.path / name, schema, lane), pt.until("until") if expires else window
+        streams.append(pt.stream(read, name=name, key="key", time="ts", window=kept, punctuations=said))
     wanted = [*columns(manifest, "ts"), *columns(manifest, "val")]
     result: SparkJoin = pt.join(*streams, select=wanted, memory=memory)
     return result
@@ -112,42 +124,54 @@ def batch(progress: Progress, manifest: Manifest, lane: bool) -> Batch:
     )
 
 
+def grouped(manifest: Manifest, join: SparkJoin) -> Any:
+    """Number and largest last value by key."""
+    return join.group_by("key").agg(n=pt.count(), highest=pt.max(columns(manifest, "val")[-1]))
+
+
 def to_files(
     spark: SparkSession, manifest: Manifest, options: argparse.Namespace, found: list[dict[str, int]]
 ) -> tuple[float, list[Progress]]:
     """The query into files, which must hold what was found before."""
-    join, values = joined(spark, manifest, options.memory, options.lane), columns(manifest, "val")
+    join, are_groups = joined(spark, manifest, options.memory, options.lane), options.what == "groups"
+    asked = grouped(manifest, join) if are_groups else join.results
     with tempfile.TemporaryDirectory(prefix="peers-files-") as folder:
         files = f"{folder}/results"
         if options.sink == "spark-files":
-            measured = run_query(join.results, files)
+            measured = run_query(asked, files)
         else:
             sink = (pt.delta if options.sink == "delta" else pt.parquet)(files)
+            sinks = {"groups" if are_groups else "results": sink}
             measured = timed(
-                lambda checkpoint: join.write_to(results=sink, checkpoint=checkpoint, trigger="availableNow")
+                lambda checkpoint: pt.write_to(
+                    asked if are_groups else join, **sinks, checkpoint=checkpoint, trigger="availableNow"
+                )
             )
         if options.sink != "delta":  # which Spark reads with a package of its own
-            check_files(in_files(spark, files, values), found)
+            check_files(in_files(spark, files, checksum(manifest, options.what)), found)
     return measured
+
+
+def checksum(manifest: Manifest, what: str) -> str:
+    """The term that is summed up to check what comes out."""
+    return GROUPS_CHECKSUM if what == "groups" else checksum_of("key", columns(manifest, "val"))
 
 
 def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     """The query over all inputs: once checked, which also warms the JVM up, then timed."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = pt.configure(session("rocksdb", options.partitions, dict(pair.split("=", 1) for pair in options.conf)))
+    query = {"join": lambda join: join.results, "groups": lambda join: grouped(manifest, join), "floor": floor}
+    what = "join" if options.what == "floor" else options.what
     try:
-        values = columns(manifest, "val")
-        _, checked = run_query(observed(joined(spark, manifest, options.memory, options.lane).results, values))
-        found = [progress["observedMetrics"]["results"] for progress in checked]
+        checked = query[what](joined(spark, manifest, options.memory, options.lane))
+        _, checks = run_query(observed(checked, checksum(manifest, what)))
+        found = [progress["observedMetrics"]["results"] for progress in checks]
         if options.sink != "noop":
             seconds, progresses = to_files(spark, manifest, options, found)
         else:
-            query = {
-                "join": lambda join: join.results,
-                "groups": lambda join: join.group_by("key").agg(n=pt.count(), highest=pt.max(values[-1])),
-                "floor": floor,
-            }[options.what](joined(spark, manifest, options.memory, options.lane))
-            seconds, progresses = run_query(query)
+            timed_query = query[options.what](joined(spark, manifest, options.memory, options.lane))
+            seconds, progresses = run_query(timed_query)
     finally:
         spark.stop()
     batches = [batch(progress, manifest, options.lane) for progress in progresses]
@@ -159,6 +183,8 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
         rows_per_s=steady_rate(batches),
         results=sum(one["n"] for one in found),
         checksum=sum(one["checksum"] or 0 for one in found),
+        what=what,
+        durable=DURABLE["noop" if options.sink == "noop" else "files"],
         batches=batches,
         details={
             "spark": pyspark.__version__,

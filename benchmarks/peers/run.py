@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.peers.environments import ROOT, NoEnvironment, python_of
+from benchmarks.peers.environments import ROOT, NoEnvironment, parquet_jars, python_of
 from benchmarks.peers.inputs import WORKLOADS, write_inputs
 from benchmarks.peers.manifest import Manifest
 from benchmarks.peers.outcome import Outcome, load_outcome
@@ -38,28 +38,43 @@ class System:
     environment: str | None = None
     arguments: tuple[str, ...] = ()
 
+    def with_options(self, *options: str) -> "System":
+        """The same program with further options."""
+        return replace(self, arguments=(*self.arguments, *options))
 
-OURS, SPARKS = "benchmarks.peers.punctuated_join", "benchmarks.peers.spark_native"
-SYSTEMS = {
+
+OURS, SPARKS, FLINKS = (f"benchmarks.peers.{name}" for name in ("punctuated_join", "spark_native", "flink_sql"))
+FLINK_REUSE = System(FLINKS, "flink", ("--conf", "pipeline.object-reuse=true"))
+SPARK = System(SPARKS, arguments=("--store", "default"))
+JOINS = {
     "punctuated": System(OURS),
-    "punctuated-groups": System(OURS, arguments=("--what", "groups")),
-    "punctuated-files": System(OURS, arguments=("--sink", "files")),
-    "punctuated-delta": System(OURS, arguments=("--sink", "delta")),
-    "punctuated-spark-files": System(OURS, arguments=("--sink", "spark-files")),
     "punctuated-disk": System(OURS, arguments=("--memory", "200000")),
     "punctuated-floor": System(OURS, arguments=("--what", "floor")),
     "punctuated-lane": System(OURS, arguments=("--lane",)),
+    "punctuated-lane-disk": System(OURS, arguments=("--lane", "--memory", "200000")),
     "punctuated-lane-floor": System(OURS, arguments=("--lane", "--what", "floor")),
-    "spark-default": System(SPARKS, arguments=("--store", "default")),
-    "spark-default-files": System(SPARKS, arguments=("--store", "default", "--sink", "files")),
+    "spark-default": SPARK,
     "spark-rocksdb": System(SPARKS, arguments=("--store", "rocksdb")),
-    "flink": System("benchmarks.peers.flink_sql", "flink"),
-    "flink-reuse": System("benchmarks.peers.flink_sql", "flink", ("--conf", "pipeline.object-reuse=true")),
+    "flink": System(FLINKS, "flink"),
+    "flink-reuse": FLINK_REUSE,
     "pathway": System("benchmarks.peers.pathway_join", "pathway"),
     "punctuated-tables": System("benchmarks.peers.tables_join"),
     "datafusion": System("benchmarks.peers.datafusion_join", "datafusion"),
 }
+INTO_FILES = {  # from files, too: of ours those of the lane are read as files
+    "punctuated-files": System(OURS, arguments=("--sink", "files")),
+    "punctuated-lane-files": System(OURS, arguments=("--lane", "--sink", "files")),
+    "punctuated-lane-delta": System(OURS, arguments=("--lane", "--sink", "delta")),
+    "punctuated-spark-files": System(OURS, arguments=("--sink", "spark-files")),
+    "spark-files": SPARK.with_options("--sink", "files"),
+    "flink-files": FLINK_REUSE.with_options("--sink", "files"),
+    "flink-files-checkpoints": FLINK_REUSE.with_options("--sink", "files", "--checkpoints"),
+}
+_GROUPED = ("punctuated", "punctuated-lane", "spark-default", "flink-reuse", *INTO_FILES)
+GROUPS = {f"{name}-groups": (JOINS | INTO_FILES)[name].with_options("--what", "groups") for name in _GROUPED}
+SYSTEMS = JOINS | INTO_FILES | GROUPS
 DESIGNED = {"w1": 2_000_000, "w2": 2_000_000, "w2-large": 2_500_000, "w3": 200_000, "w4": 1_000_000}
+DESIGNED |= {"q8": 10_000_000, "q9": 10_000_000}
 LIMITS = {("w1", "pathway"): 100_000}  # of `size`: the results of one batch are all in memory at once
 
 
@@ -85,6 +100,8 @@ def run_system(
     system = system or SYSTEMS[name]
     try:
         python = python_of(system.environment, install) if system.environment else Path(sys.executable)
+        if system.module == FLINKS and "files" in system.arguments:
+            system = system.with_options(*(f"--jars={jar}" for jar in parquet_jars(install)))
     except NoEnvironment as error:
         return Outcome(name, status="skipped", note=str(error))
     written = manifest.path / f"{name}.json"
@@ -124,15 +141,15 @@ def outcomes_table(manifest: Manifest, outcomes: list[Outcome]) -> Table:
     """What to look at: rates, how many times slower than the fastest on the same rows, and the largest state."""
     title = f"{manifest.workload.upper()}, {manifest.rows:,} rows, {manifest.results:,} results"
     table = Table(title=title)
-    for column in ("system", "rows", "rows/s", "slower", "run", "state rows", "bytes/row", "results"):
-        table.add_column(column, no_wrap=True, justify="left" if column == "system" else "right")
+    for column in ("system", "rows", "rows/s", "slower", "run", "state rows", "bytes/row", "results", "durable"):
+        table.add_column(column, no_wrap=True, justify="left" if column in ("system", "durable") else "right")
     comparable = [one for one in outcomes if one.status == "ok" and one.rows == manifest.rows]
     best = max((one.rows_per_s or 0 for one in comparable), default=0)
     for one in outcomes:
         slower = f"{best / one.rows_per_s:.1f} x" if one in comparable and one.rows_per_s else ""
         status = "equal" if one.status == "ok" else f"[red]{one.status}[/red]"
         rates = _number(one.rows), _number(one.rows_per_s), slower, _seconds(one.seconds)
-        table.add_row(one.system, *rates, *_state(one), status)
+        table.add_row(one.system, *rates, *_state(one), status, one.durable)
     return table
 
 
@@ -190,10 +207,10 @@ def main() -> None:
         "--size",
         "--rows",
         type=int,
-        help="tuples per stream; in W3 auctions, with nine bids each; as designed",
+        help="tuples per stream; in W3 auctions, with nine bids each, in NEXMark events; as designed",
     )
     parser.add_argument("--batch-rows", type=int, default=100_000, help="tuples of all streams per micro-batch")
-    parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated: %(default)s")
+    parser.add_argument("--systems", help=f"comma-separated, by default all that can: {', '.join(SYSTEMS)}")
     parser.add_argument("--cache", type=Path, default=Path("out/bench"), help="folder for inputs and logs")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/peers.json"))
     parser.add_argument(
@@ -204,9 +221,10 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=3600, help="seconds per system")
     options = parser.parse_args()
     options.size = options.size or DESIGNED[options.workload]
-    names = options.systems.split(",")
-    if unknown := set(names) - set(SYSTEMS):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(SYSTEMS)}")
+    able = SYSTEMS if WORKLOADS[options.workload].grouped else JOINS | INTO_FILES
+    names = options.systems.split(",") if options.systems else list(able)
+    if unknown := set(names) - set(able):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(able)}")
     console = Console(width=None if sys.stdout.isatty() else 110)
     manifest = write_inputs(options.workload, options.size, options.batch_rows, options.cache)
     outcomes = []

@@ -1,6 +1,7 @@
 """Spark's own stream-stream join on written inputs: one file of each stream per trigger, all results to the noop sink.
 
 With `--sink files` the timed run writes them as Parquet files by Spark's file sink, from which they are then counted.
+With `--what groups` the join is followed by an aggregate, in the same query.
 
 Watermarks without delay on all streams and ranges on the time differences, so that Spark can forget what no later tuple
 can match. Three streams are two joins, one behind the other. By default the results are counted and summed up in a run
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pyspark
-from benchmarks.peers.manifest import Manifest, Near, checksum_of, near_others
+from benchmarks.peers.manifest import GROUPS_CHECKSUM, Manifest, Near, checksum_of, near_others
 from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
@@ -32,6 +33,7 @@ STORES: dict[str, dict[str, Any]] = {
     },
 }
 SCHEMA = "key BIGINT, ts TIMESTAMP, val BIGINT"
+DURABLE = {"noop": "state", "files": "state, results"}  # by the sink: what outlives a crash
 KEPT_PROGRESS = 1_000_000  # every micro-batch, not the last hundred
 Progress = dict[str, Any]
 
@@ -57,7 +59,8 @@ def session(store: str, partitions: int, settings: dict[str, str]) -> SparkSessi
 
 def stream(spark: SparkSession, manifest: Manifest, name: str) -> DataFrame:
     """A stream of one file per trigger."""
-    files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(manifest.path / name))
+    schema = f"{SCHEMA}, until TIMESTAMP" if manifest.expiring and name == manifest.names[0] else SCHEMA
+    files = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(manifest.path / name))
     return files.withWatermark("ts", "0 seconds").alias(name)
 
 
@@ -66,19 +69,20 @@ def joined(spark: SparkSession, manifest: Manifest) -> DataFrame:
     first, *others = manifest.names
     results = stream(spark, manifest, first)
     for place, name in enumerate(others, start=1):
-        near = [condition(near) for near in near_others(manifest.windows_us, place)]
+        near = [condition(near) for near in near_others(manifest.windows_us, place, manifest.expiring)]
         met = results.join(stream(spark, manifest, name), F.expr(" AND ".join([f"a.key = {name}.key", *near])))
         results = handed_on(met, name)
-    return results.withColumnsRenamed({"ts": "a_ts", "val": "a_val"})
+    return results.drop("until").withColumnsRenamed({"ts": "a_ts", "val": "a_val"})
 
 
 def condition(near: Near) -> str:
     """A range of times; from those of the first stream Spark derives how long to keep what, of others it warns."""
     ours = "a.ts" if near.ours == "a" else f"a.{near.ours}_ts"
-    return (
+    within = (
         f"{near.other}.ts >= {ours} - INTERVAL {near.earlier_us} MICROSECONDS"
         f" AND {near.other}.ts <= {ours} + INTERVAL {near.later_us} MICROSECONDS"
     )
+    return f"{within} AND {near.other}.ts <= a.until" if near.expires else within
 
 
 def handed_on(met: DataFrame, name: str) -> DataFrame:
@@ -87,10 +91,24 @@ def handed_on(met: DataFrame, name: str) -> DataFrame:
     return met.select("a.*", plain_time, F.col(f"{name}.val").alias(f"{name}_val")).alias("a")
 
 
-def observed(results: DataFrame, values: list[str]) -> DataFrame:
+def grouped(manifest: Manifest, results: DataFrame) -> DataFrame:
+    """Number and largest last value by key; with the time of its only tuple of the first stream, Spark can end it."""
+    highest = F.max(f"{manifest.names[-1]}_val").alias("highest")
+    groups = results.groupBy("key", "a_ts").agg(F.count(F.lit(1)).alias("n"), highest)
+    return groups.select("key", "n", "highest")
+
+
+def wanted(spark: SparkSession, manifest: Manifest, what: str) -> tuple[DataFrame, str]:
+    """What is asked for, and the term that is summed up to check it."""
+    results = joined(spark, manifest)
+    if what == "groups":
+        return grouped(manifest, results), GROUPS_CHECKSUM
+    return results, checksum_of("key", [f"{name}_val" for name in manifest.names])
+
+
+def observed(results: DataFrame, checksum: str) -> DataFrame:
     """Counts the results and sums them up on their way to the sink; costs some 20 ns a result."""
-    checksum = F.expr(checksum_of("key", values))
-    return results.observe("results", F.count(F.lit(1)).alias("n"), F.sum(checksum).alias("checksum"))
+    return results.observe("results", F.count(F.lit(1)).alias("n"), F.sum(F.expr(checksum)).alias("checksum"))
 
 
 def run_query(results: DataFrame, files: str | None = None) -> tuple[float, list[Progress]]:
@@ -113,9 +131,9 @@ def timed(start: Callable[[str], StreamingQuery]) -> tuple[float, list[Progress]
         return seconds, [json.loads(progress.json) for progress in query.recentProgress]
 
 
-def in_files(spark: SparkSession, files: str, values: list[str]) -> dict[str, int]:
+def in_files(spark: SparkSession, files: str, checksum: str) -> dict[str, int]:
     """Number and sum of the results that lie in files, as readers see them."""
-    sums = F.count(F.lit(1)).alias("n"), F.sum(F.expr(checksum_of("key", values))).alias("checksum")
+    sums = F.count(F.lit(1)).alias("n"), F.sum(F.expr(checksum)).alias("checksum")
     found: dict[str, int] = spark.read.parquet(files).agg(*sums).collect()[0].asDict()
     return found
 
@@ -137,24 +155,24 @@ def of_all_joins(progress: Progress, name: str) -> int:
 
 
 def runs(
-    spark: SparkSession, manifest: Manifest, apart: bool, files: str | None
+    spark: SparkSession, manifest: Manifest, what: str, apart: bool, files: str | None
 ) -> tuple[float, list[Progress], list[dict[str, int]]]:
     """Seconds and progress of the timed run, and what was observed of each micro-batch, there or in a run before."""
-    results, values = joined(spark, manifest), [f"{name}_val" for name in manifest.names]
-    seconds, progresses = run_query(observed(results, values))
+    results, checksum = wanted(spark, manifest, what)
+    seconds, progresses = run_query(observed(results, checksum))
     found = [progress["observedMetrics"]["results"] for progress in progresses]
     if apart or files is not None:
         seconds, progresses = run_query(results, files)
     if files is not None:
-        check_files(in_files(spark, files, values), found)
+        check_files(in_files(spark, files, checksum), found)
     return seconds, progresses, found
 
 
 def check_files(written: dict[str, int], found: list[dict[str, int]]) -> None:
     """Raise if the files hold other results than were observed before."""
-    wanted = {name: sum(one[name] or 0 for one in found) for name in ("n", "checksum")}
-    if written != wanted:
-        raise ValueError(f"the files hold {written}, the results are {wanted}")
+    expected = {name: sum(one[name] or 0 for one in found) for name in ("n", "checksum")}
+    if written != expected:
+        raise ValueError(f"the files hold {written}, the results are {expected}")
 
 
 def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
@@ -163,7 +181,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="peers-files-") as folder:
         try:
             files = f"{folder}/results" if options.sink == "files" else None
-            seconds, progresses, found = runs(spark, manifest, options.checks == "apart", files)
+            seconds, progresses, found = runs(spark, manifest, options.what, options.checks == "apart", files)
         finally:
             spark.stop()
     batches = [batch(progress, one["n"]) for progress, one in zip(progresses, found, strict=True)]
@@ -175,6 +193,8 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
         rows_per_s=steady_rate(batches),
         results=sum(one["n"] for one in found),
         checksum=sum(one["checksum"] or 0 for one in found),  # none in a micro-batch without results
+        what=options.what,
+        durable=DURABLE[options.sink],
         batches=batches,
         details={
             "spark": pyspark.__version__,
@@ -191,6 +211,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", choices=list(STORES), default="default")
+    parser.add_argument("--what", choices=["join", "groups"], default="join")
     parser.add_argument("--sink", choices=["noop", "files"], default="noop")
     parser.add_argument("--partitions", type=int, default=2, help="shuffle partitions")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="further Spark settings")

@@ -27,11 +27,13 @@ def results(manifest: Manifest, threads: int) -> pa.RecordBatchReader:
             name=name,
             key="key",
             time="ts",
-            window=window,
+            window=pt.until("until") if "until" in manifest.columns_of(name) else window,
         )
         for name, window in zip(manifest.names, manifest.windows_us, strict=True)
     ]
-    return pt.join(*streams, threads=threads).reader()
+    wanted = [f"{column}_{side}" for column in ("ts", "val") for side in ("left", "right")]
+    select = wanted if len(streams) == 2 else None
+    return pt.join(*streams, threads=threads, select=select).reader()
 
 
 def check(manifest: Manifest, threads: int) -> tuple[int, int]:
@@ -63,6 +65,7 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
         rows_per_s=manifest.rows / seconds,
         results=found,
         checksum=checksum,
+        durable="nothing",
         details={"punctuated": pt.__version__, "threads": options.threads},
     )
 
