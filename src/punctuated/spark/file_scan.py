@@ -16,6 +16,7 @@ from pyarrow.fs import FileSystem
 from punctuated.errors import FileError
 from punctuated.spark.file_share import SMALLEST, Span, spans_of
 from punctuated.spark.file_systems import locate
+from punctuated.spark.overlap import overlapped
 from punctuated.spark.pack import Pack
 from punctuated.spark.parquet_file import OpenFile
 
@@ -121,7 +122,7 @@ class PackFiles:
         for stream, ours in groupby(pieces, key=lambda piece: piece.listed[STREAM]):
             scan, pack = self.streams[stream]
             damages: list[Damage] = []
-            rows = scan.read(stream, ours, damages)
+            rows = overlapped(scan.read(stream, ours, damages))
             yield from pack(_stamped(rows, listed[0][STAMP]) if pack.stamped else rows)
             if damages:
                 yield pack.damaged(damages)

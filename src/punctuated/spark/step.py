@@ -21,6 +21,7 @@ from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
 from punctuated.spark.emit import metrics_frame
+from punctuated.spark.overlap import overlapped
 from punctuated.spark.pack import Blobs, sort_blobs
 from punctuated.spark.query import Query
 from punctuated.spark.rejects import read_rejects
@@ -62,7 +63,7 @@ class JoinStep(StatefulProcessor):
             bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
         with emitter_of(self._query, bucket, number) as emitter:
             yield from emitter.frames(BatchResult(rejected=list(rejects.rows)))
-            for part in bucket.driver.process_in_parts(*batches, now_us=now_us):
+            for part in overlapped(bucket.driver.process_in_parts(*batches, now_us=now_us)):
                 clock.stage("join")
                 yield from emitter.frames(part)
                 clock.stage("emit")
