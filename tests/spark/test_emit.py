@@ -12,6 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.rejected import REJECTED_SCHEMA, RenderedRows
+from punctuated.join.output.told import Told
 from punctuated.join.output.views import View, punctuation_schema
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.spec import JoinSpec, StreamSpec
@@ -38,10 +39,10 @@ def in_chunks(schema: pa.Schema, n_chunks: int = 3) -> pa.Table:
 def part() -> BatchResult:
     """A part of everything, in chunks."""
     results = in_chunks(QUERY.join.results)
-    punctuations, rejected = in_chunks(punctuation_schema(["k"], [pa.int64()])), in_chunks(REJECTED_SCHEMA)
-    return BatchResult(
-        [results], [np.zeros(3, np.int64)], [punctuations], [], [RenderedRows(rejected)], watermark=5, horizon=5
-    )
+    schema, zeros = punctuation_schema(["k"], [pa.int64()]), np.zeros(3, np.int64)
+    punctuations = Told(schema, lambda: [pa.nulls(3, pa.int64())], zeros, zeros, pa.array(["window"]))
+    rejected = RenderedRows(in_chunks(REJECTED_SCHEMA))
+    return BatchResult([results], [zeros], [punctuations], [], [rejected], watermark=5, horizon=5)
 
 
 def taken_by_spark(query: Query, frames: Iterable[pd.DataFrame]) -> int:

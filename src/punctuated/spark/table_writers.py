@@ -15,6 +15,7 @@ from punctuated.join.output.widen import widen
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.emit import Emitter, as_frames
 from punctuated.spark.query import Outlet, Query
+from punctuated.tables.names import UNTOLD_BATCH
 from punctuated.tables.writer import Written
 
 VIEWS = {RESULT: View.RESULTS, PUNCTUATION: View.PUNCTUATIONS, REJECTED: View.REJECTED}  # of parts of the output
@@ -87,14 +88,10 @@ class WritingEmitter(Emitter):
 
 
 def current_batch() -> int:
-    """The micro-batch that this task is a part of; 0 outside of Spark."""
+    """The micro-batch that this task is a part of; over Spark Connect tasks are not told."""
     context = TaskContext.get()
-    if context is None:
-        return 0
-    found = context.getLocalProperty(_BATCH_ID)
-    if found is None:
-        raise RuntimeError(f"Spark does not tell its tasks the micro-batch they work for ({_BATCH_ID})")
-    return int(found)
+    found = None if context is None else context.getLocalProperty(_BATCH_ID)
+    return UNTOLD_BATCH if found is None else int(found)
 
 
 def _only(part: BatchResult, kinds: Sequence[str]) -> BatchResult:

@@ -1,7 +1,8 @@
 """Names of files: from one that is being written, everything is told that decides whether it may be removed.
 
 Such a name is TOKEN-BATCH-BUCKET-NUMBER-ATTEMPT: the token is that of the checkpoint, the batch has the number that
-Spark gives it, the same when it is repeated.
+Spark gives it, the same when it is repeated. Where nobody tells the worker, as over Spark Connect, that is greater than
+any: then what failed attempts have left is removed when the query has stopped, and not before.
 """
 
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 STAGED = "_staged"  # readers of folders leave out what begins with an underscore
+UNTOLD_BATCH = 2**63 - 1
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _WRITTEN = re.compile(r"(?P<token>[0-9a-f]{32})-(?P<batch>-?\d+)-.*")
 _UNQUOTED = " !$&'()+,;@[]{}~"  # beside letters, digits and -._: what no reader takes for something else
