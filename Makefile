@@ -9,7 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
-WORKLOADS := w1 w2 w3 w4
+WORKLOADS := w1 w2 w3 w4 q8 q9
+BATCHES := 250000 1000000 5000000
 
 # A name on the PATH is not enough: version managers leave names there that do not run.
 RUNS_AND_IS_NEW := -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))'
@@ -74,14 +75,17 @@ lint: $(READY) ## ruff, mypy and the layer rules
 bench-core: $(READY) ## measure the engine-free operators
 	$(BIN)/python benchmarks/core.py
 
-# Sizes of the design: give SIZE=... to go faster. Flink, Pathway and DataFusion run where they are installed (INSTALL=--install).
+# Hours: give WORKLOADS=w1 BATCHES=1000000 SIZE=200000 to go faster. Flink, Pathway and DataFusion run where they are
+# installed (INSTALL=--install).
 .PHONY: bench
 bench: $(READY) ## measure joins on Spark against Spark's own, Flink, Pathway and DataFusion
-	@for workload in $(WORKLOADS); do \
-		$(BIN)/python -m benchmarks.peers.run --workload $$workload --batch-rows $(or $(BATCH_ROWS),1000000) \
-			$(if $(SIZE),--size $(SIZE),) $(INSTALL) --out benchmarks/results/$$workload.json || exit $$?; \
+	@for batch in $(BATCHES); do \
+		for workload in $(WORKLOADS); do \
+			$(BIN)/python -m benchmarks.peers.run --workload $$workload --batch-rows $$batch \
+				$(if $(SIZE),--size $(SIZE),) $(INSTALL) --out benchmarks/results/$$batch/$$workload.json || exit $$?; \
+		done; \
+		$(BIN)/python -m benchmarks.peers.plot benchmarks/results/$$batch/*.json --out benchmarks/results/$$batch.png; \
 	done
-	@$(BIN)/python -m benchmarks.peers.plot $(WORKLOADS:%=benchmarks/results/%.json)
 
 # Pictures are drawn even when a claim fails: they show why.
 .PHONY: experiments

@@ -30,22 +30,27 @@ FAMILIES = {  # by the beginning of a system's name
 }
 NAMES = {
     "punctuated": "punctuated",
-    "punctuated-groups": "punctuated, groups",
-    "punctuated-files": "punctuated, into files",
-    "punctuated-delta": "punctuated, into Delta",
-    "punctuated-spark-files": "punctuated, files by Spark",
     "punctuated-disk": "punctuated, on disk",
     "punctuated-floor": "(empty step)",
+    "punctuated-lane": "punctuated, from files",
+    "punctuated-lane-disk": "punctuated, from files, on disk",
+    "punctuated-lane-floor": "(empty step, from files)",
+    "punctuated-files": "punctuated, into files",
+    "punctuated-lane-files": "punctuated, files to files",
+    "punctuated-lane-delta": "punctuated, files to Delta",
+    "punctuated-spark-files": "punctuated, into files by Spark",
     "spark-default": "Spark, default store",
-    "spark-default-files": "Spark, into files",
+    "spark-files": "Spark, into files",
     "spark-rocksdb": "Spark, RocksDB",
     "flink": "Flink",
     "flink-reuse": "Flink, object reuse",
+    "flink-files": "Flink, object reuse, into files",
+    "flink-files-checkpoints": "the same with checkpoints",
     "pathway": "Pathway",
     "punctuated-tables": "punctuated, no engine",
     "datafusion": "DataFusion, no engine",
 }
-PALE = {"punctuated-floor": "#A9CCE3"}  # not a join
+PALE = dict.fromkeys(("punctuated-floor", "punctuated-lane-floor"), "#A9CCE3")  # no joins
 GAP = 1.4  # between workloads, in bars
 
 
@@ -162,12 +167,22 @@ def _placed(workloads: list[Bars]) -> list[tuple[float, Bars, Outcome]]:
 
 def _name_rows(axes: "Axes", workloads: list[Bars]) -> None:
     placed = _placed(workloads)
-    axes.set_yticks([place for place, _, _ in placed], [NAMES.get(one.system, one.system) for _, _, one in placed])
+    axes.set_yticks([place for place, _, _ in placed], [_name(one.system) for _, _, one in placed])
     axes.set_ylim(placed[-1][0] + 0.7, -0.7)
     beside = axes.get_yaxis_transform()  # x in widths of the panel, y in bars
     for bars in workloads:
         places = [place for place, owner, _ in placed if owner is bars]
         axes.text(-0.7, (places[0] + places[-1]) / 2, bars.title, transform=beside, va="center", ha="center")
+
+
+def _name(system: str) -> str:
+    """A system for people.
+
+    >>> _name("spark-files-groups"), _name("pathway")
+    ('Spark, into files; groups', 'Pathway')
+    """
+    plain = system.removesuffix("-groups")
+    return NAMES.get(plain, plain) + ("; groups" if plain != system else "")
 
 
 def _legend(panels: list["Axes"], workloads: list[Bars]) -> None:

@@ -75,6 +75,8 @@ GROUPS = {f"{name}-groups": (JOINS | INTO_FILES)[name].with_options("--what", "g
 SYSTEMS = JOINS | INTO_FILES | GROUPS
 DESIGNED = {"w1": 2_000_000, "w2": 2_000_000, "w2-large": 2_500_000, "w3": 200_000, "w4": 1_000_000}
 DESIGNED |= {"q8": 10_000_000, "q9": 10_000_000}
+PER_SIZE = {"w3": 10, "w4": 3, "q8": 0.08, "q9": 0.98}  # rows of all streams, about; 2 of the others
+LEAST_BATCHES = 3  # the first is not counted
 LIMITS = {("w1", "pathway"): 100_000}  # of `size`: the results of one batch are all in memory at once
 
 
@@ -220,12 +222,13 @@ def main() -> None:
     parser.add_argument("--checks", choices=["apart", "same"], default="apart", help="as in spark_native.py")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds per system")
     options = parser.parse_args()
-    options.size = options.size or DESIGNED[options.workload]
+    least = LEAST_BATCHES * options.batch_rows / PER_SIZE.get(options.workload, 2)
+    options.size = options.size or max(DESIGNED[options.workload], int(least))
     able = SYSTEMS if WORKLOADS[options.workload].grouped else JOINS | INTO_FILES
     names = options.systems.split(",") if options.systems else list(able)
     if unknown := set(names) - set(able):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(able)}")
-    console = Console(width=None if sys.stdout.isatty() else 110)
+    console = Console(width=None if sys.stdout.isatty() else 160)
     manifest = write_inputs(options.workload, options.size, options.batch_rows, options.cache)
     outcomes = []
     for name in names:

@@ -23,6 +23,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
 from pyspark.sql.streaming.query import StreamingQuery
 
+from punctuated.spark.session import ON_LOCAL_FILES
+
 PROVIDERS = "org.apache.spark.sql.execution.streaming.state"
 STORES: dict[str, dict[str, Any]] = {
     "default": {"stateStore.providerClass": f"{PROVIDERS}.HDFSBackedStateStoreProvider", "join.stateFormatVersion": 2},
@@ -50,6 +52,7 @@ def session(store: str, partitions: int, settings: dict[str, str]) -> SparkSessi
         "spark.sql.shuffle.partitions": partitions,
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.streaming.numRecentProgressUpdates": KEPT_PROGRESS,
+        **ON_LOCAL_FILES,  # for all that is compared
     }
     chosen = {f"spark.sql.streaming.{name}": value for name, value in STORES[store].items()}
     for name, value in (basics | chosen | settings).items():
