@@ -9,7 +9,6 @@ an empty step: what any join in this place would cost. `--lane` lets the pack re
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -39,6 +38,7 @@ import punctuated as pt
 from punctuated.bind.sources import Source
 from punctuated.model.counters import per_stream
 from punctuated.spark.joined import SparkJoin
+from punctuated.spark.metrics.reading import buckets_in
 
 SAID: dict[str, tuple[Source | None, ...]] = {  # the punctuations of the streams
     "w1": (pt.when("last"), pt.when("last")),
@@ -104,10 +104,9 @@ def floor(join: SparkJoin) -> DataFrame:
     return packed.groupBy("bucket").transformWithStateInPandas(EmptyStep(), "n BIGINT", "append", "None")
 
 
-def buckets_of(progress: Progress) -> list[dict[str, int]]:
+def buckets_of(progress: Progress) -> list[dict[str, Any]]:
     """The metrics of each bucket."""
-    observed = progress.get("observedMetrics", {}).get("punctuated", {})
-    return [json.loads(text) for text in observed.get("buckets", [])]
+    return buckets_in(progress).get("", [])
 
 
 def batch(progress: Progress, manifest: Manifest, lane: bool) -> Batch:

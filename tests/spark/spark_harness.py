@@ -31,7 +31,8 @@ from punctuated.model.window import CountWindow
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, StateLog
 from punctuated.spark.cache import CACHE
-from punctuated.spark.names import METRICS
+from punctuated.spark.metrics.in_output import METRICS
+from punctuated.spark.metrics.reading import buckets_in
 from punctuated.spark.pack import PACKED, Pack
 from punctuated.spark.query import Query
 from punctuated.spark.step import JoinStep
@@ -328,5 +329,5 @@ class Running:
     def metrics(self) -> list[list[str]]:
         """For each batch, what the buckets say."""
         self._query.awaitTermination()
-        said = [progress.observedMetrics.get("punctuated") for progress in self._query.recentProgress]
-        return [[] if each is None else list(each["buckets"]) for each in said]
+        said = [buckets_in(progress).get("", []) for progress in self._query.recentProgress]
+        return [[json.dumps(bucket) for bucket in buckets] for buckets in said]

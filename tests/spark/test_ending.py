@@ -21,7 +21,7 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.spark.ending import ENDED, OPEN, EndReader, PackEnd
-from punctuated.spark.names import METRICS
+from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.pack import PACKED
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases

@@ -21,7 +21,7 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.output.views import View
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.spec import JoinSpec
-from punctuated.spark.names import METRICS
+from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.query import Query
 from punctuated.testing.checks import DOMAIN, extent
 from punctuated.testing.multiway_strategies import multiway_cases

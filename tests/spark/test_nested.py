@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from punctuated.spark import nested
-from punctuated.spark.emit import as_frames, metrics_frame
-from punctuated.spark.names import METRICS
+from punctuated.spark.emit import as_frames
+from punctuated.spark.metrics.in_output import METRICS, beside, metrics_frame
 
 SCHEMA = pa.schema([("k", pa.int64()), ("l", pa.list_(pa.int64())), ("lacking", pa.struct([("x", pa.string())]))])
 
@@ -15,7 +15,7 @@ def test_a_table_is_cut_into_blobs_and_put_together(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(nested, "_LARGEST", 1_000)
     keys = np.arange(1_000)
     table = pa.table({"k": keys, "l": pa.array([[int(key), None] for key in keys])})
-    frames = list(as_frames(table, SCHEMA))
+    frames = list(beside(as_frames(table, SCHEMA)))
     assert len(frames) > 10
     assert all(list(frame.columns) == [nested.PACKED, METRICS] and frame[METRICS].isna().all() for frame in frames)
     packed = [pa.RecordBatch.from_pandas(frame[[nested.PACKED]]) for frame in frames]
@@ -26,7 +26,7 @@ def test_a_table_is_cut_into_blobs_and_put_together(monkeypatch: pytest.MonkeyPa
 
 
 def test_metrics_and_nothing_leave_a_step_like_everything_else() -> None:
-    frame = metrics_frame(SCHEMA, "{}")
+    frame = metrics_frame(nested.leaving_schema(SCHEMA), "{}")
     assert frame[METRICS].tolist() == ["{}"]
     assert frame[nested.PACKED].isna().all()
     assert list(as_frames(SCHEMA.empty_table(), SCHEMA)) == []

@@ -39,7 +39,7 @@ from punctuated.model.window import TimeWindow
 from punctuated.spark import bucket_state
 from punctuated.spark.cache import CACHE, WorkerCache
 from punctuated.spark.group_step import GroupStep
-from punctuated.spark.names import METRICS
+from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.pack import Pack
 from punctuated.spark.query import Query
 from punctuated.testing import reference
@@ -544,7 +544,7 @@ def test_open_groups_apart_from_the_key_know_their_grouping() -> None:
         return [row for each in frames for row in each.to_dict("records")], tester.peekValueState("groups", 0)
 
     _, saved = run(old, ended=False)
-    assert run(same, ended=True, saved=saved)[0] == [{"v_left": 5, "n": 2, METRICS: None}]
+    assert run(same, ended=True, saved=saved)[0] == [{"v_left": 5, "n": 2}]
     with pytest.raises(SnapshotError, match=r"its grouping is by v_left: n = count\(\), here it is by v_left: m"):
         run(new, ended=False, saved=saved)
 

@@ -11,7 +11,6 @@ from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import new_bucket
 from punctuated.spark.emit import Emitter
 from punctuated.spark.group_step import gather, group_tables
-from punctuated.spark.names import metrics_name
 from punctuated.spark.nested import as_blobs, leaves_packed
 from punctuated.spark.pack import sort_blobs
 from punctuated.spark.query import Query
@@ -50,7 +49,6 @@ def _join(query: Query, number: int, packed: pa.Table) -> pa.Table:
 
 
 def _complete(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
-    """All rows with all columns, as they leave a step, and no metrics."""
+    """All rows with all columns, as they leave a step."""
     rows = pa.concat_tables([schema.empty_table(), *(widen(table, schema) for table in tables)])
-    leaving = as_blobs(rows) if leaves_packed(schema) else rows
-    return leaving.append_column(metrics_name(leaving.column_names), pa.nulls(len(leaving), pa.string()))
+    return as_blobs(rows) if leaves_packed(schema) else rows

@@ -12,8 +12,7 @@ from punctuated.join.output.latest_results import LatestResults
 from punctuated.join.output.views import View
 from punctuated.join.output.widen import widen
 from punctuated.spark.bucket_state import Bucket
-from punctuated.spark.names import metrics_name
-from punctuated.spark.nested import PACKED, as_blobs, leaves_packed
+from punctuated.spark.nested import as_blobs, leaves_packed
 
 _ROWS = 1 << 17  # per frame: small enough for the caches of a processor
 
@@ -70,16 +69,7 @@ def _in_one_piece(table: pa.Table) -> Iterator[pa.Table]:
     return (pa.Table.from_batches([batch]) for batch in table.combine_chunks().to_batches())
 
 
-def metrics_frame(schema: pa.Schema, metrics: str) -> pd.DataFrame:
-    """A row that carries metrics and nothing else."""
-    columns = pa.schema([(PACKED, pa.binary())]) if leaves_packed(schema) else schema
-    nothing = pa.table([pa.nulls(1, field.type) for field in columns], schema=columns)
-    return _frame(nothing, pa.array([metrics]))
-
-
-def _frame(table: pa.Table, metrics: pa.Array | None = None) -> pd.DataFrame:
+def _frame(table: pa.Table) -> pd.DataFrame:
     """On Arrow memory: PySpark takes such columns as they are."""
-    measured = pa.nulls(len(table), pa.string()) if metrics is None else metrics
-    whole = table.append_column(metrics_name(table.column_names), measured)
-    frame: pd.DataFrame = whole.to_pandas(types_mapper=pd.ArrowDtype)
+    frame: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype)
     return frame

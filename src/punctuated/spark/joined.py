@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.functions import col, collect_list, current_timestamp, unix_micros
+from pyspark.sql.functions import current_timestamp, unix_micros
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
@@ -30,9 +30,11 @@ from punctuated.spark.files import Files, pack_files
 from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
 from punctuated.spark.group_step import GroupStep, PackGroups
 from punctuated.spark.grouped import SparkGrouping
+from punctuated.spark.metrics.in_output import observed, with_metrics
 from punctuated.spark.metrics.listener import tell_rejected_rows
+from punctuated.spark.metrics.reports import reports_of
 from punctuated.spark.names import map_in_arrow
-from punctuated.spark.nested import metrics_column, step_schema, unpacked
+from punctuated.spark.nested import step_schema, unpacked
 from punctuated.spark.pack import PACKED_DDL, Pack
 from punctuated.spark.query import Outlet, Query
 from punctuated.spark.session import check_session, shuffle_partitions
@@ -68,7 +70,7 @@ class SparkJoin:
     """
 
     def __init__(self, inputs: Sequence[Frames], bound: BoundJoin) -> None:
-        self._inputs, self.query = tuple(inputs), Query(bound)
+        self._inputs, self.query = tuple(inputs), Query(bound, reports=reports_of(inputs[0].frame.sparkSession))
         self._ends_now: bool | None = None  # where an input of its own ends all streams, in this run or later
         self._streaming = _is_streaming(inputs)
         for column in bound.where.columns() if bound.where is not None else ():
@@ -236,19 +238,20 @@ class SparkJoin:
             grouped = by_bucket.transformWithStateInPandas(GroupStep(query), emitted, "append", "None")
         else:
             grouped = by_bucket.applyInArrow(group_batch_step(query), emitted)
-        return unpacked(grouped.drop(metrics_column(join.schema)), join.schema, output)
+        return unpacked(grouped, join.schema, output)
 
     def _view(self, view: View, grouping: Grouping | None = None, outlet: Outlet | None = None) -> DataFrame:
         query = self.query.seen_as(view, grouping, outlet)
         join, output = query.join, self._output(query)
         by_bucket = self.packed().groupBy("bucket")
-        emitted, metrics = step_schema(join.schema, output), metrics_column(join.schema)
-        if self._streaming:
-            stepped = by_bucket.transformWithStateInPandas(JoinStep(query), emitted, "append", "None")
-            streams = " ".join(stream.name for stream in join.spec.streams)
-            rows = observed(stepped, metrics, "punctuated" if view is not View.CHAIN else f"punctuated {streams}")
+        emitted = step_schema(join.schema, output)
+        if not self._streaming:
+            rows = by_bucket.applyInArrow(batch_step(query), emitted)
+        elif query.reports is not None:
+            rows = by_bucket.transformWithStateInPandas(JoinStep(query), emitted, "append", "None")
         else:
-            rows = by_bucket.applyInArrow(batch_step(query), emitted).drop(metrics)
+            step, leaving = JoinStep(query), with_metrics(emitted)
+            rows = observed(by_bucket.transformWithStateInPandas(step, leaving, "append", "None"), query.told_as)
         return unpacked(rows, join.schema, output)
 
     def packed(self) -> DataFrame:
@@ -317,12 +320,6 @@ class SparkJoin:
             shown = zip(columns.shown(side), columns.payload[side], strict=True)
             known |= {name: fields[own] for name, own in shown}
         return known
-
-
-def observed(stepped: DataFrame, metrics: str, name: str) -> DataFrame:
-    """The output without its column of metrics, which go to the query's progress."""
-    measured = stepped.observe(name, collect_list(metrics).alias("buckets"))
-    return measured.where(col(metrics).isNull()).drop(metrics)
 
 
 def _is_streaming(inputs: Sequence[Frames]) -> bool:

@@ -1,10 +1,10 @@
-"""Names of columns: those of users as they are, whatever they are, and the one that is ours.
+"""Names of columns: those of users as they are, whatever they are.
 
 Spark looks columns up by name whatever the case, and takes a dot for a field of a struct. So nothing here is looked up
 by a user's name: columns are numbered first.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,15 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import col
 from pyspark.sql.types import StructType
 
-from punctuated.model.free_names import free_names
-
-METRICS = "_metrics"  # a row that carries metrics has nothing else; it never reaches a sink
 ArrowFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-
-def metrics_name(columns: Iterable[str]) -> str:
-    """The name of the column of metrics beside these."""
-    return free_names([METRICS], columns)[0]
 
 
 def with_numbers(frame: DataFrame) -> DataFrame:

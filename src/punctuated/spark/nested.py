@@ -9,14 +9,12 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BinaryType, StructField, StructType
 
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
-from punctuated.spark.names import METRICS, metrics_name
-from punctuated.spark.types import with_metrics
 
 PACKED = "_packed"
-_PACKED_DDL = f"{PACKED} BINARY, {METRICS} STRING"
+_PACKED_TYPES = StructType([StructField(PACKED, BinaryType())])
 _LARGEST = 16 << 20  # bytes of a blob, about
 
 
@@ -32,18 +30,18 @@ def as_blobs(table: pa.Table) -> pa.Table:
     return pa.table([pa.array(blobs, pa.binary())], names=[PACKED])
 
 
-def step_schema(schema: pa.Schema, output: StructType) -> StructType | str:
+def leaving_schema(schema: pa.Schema) -> pa.Schema:
+    """What leaves a step for a view with these columns, in Arrow's terms."""
+    return pa.schema([(PACKED, pa.binary())]) if leaves_packed(schema) else schema
+
+
+def step_schema(schema: pa.Schema, output: StructType) -> StructType:
     """What a step puts out for a view with these columns, in Arrow's and in Spark's terms."""
-    return _PACKED_DDL if leaves_packed(schema) else with_metrics(output)
-
-
-def metrics_column(schema: pa.Schema) -> str:
-    """The column of metrics in what a step puts out for a view with these columns."""
-    return METRICS if leaves_packed(schema) else metrics_name(schema.names)
+    return _PACKED_TYPES if leaves_packed(schema) else output
 
 
 def unpacked(stepped: DataFrame, schema: pa.Schema, output: StructType) -> DataFrame:
-    """The rows of a step without their metrics, in the columns of its view."""
+    """The rows of a step in the columns of its view."""
     return stepped.mapInArrow(unpack, output) if leaves_packed(schema) else stepped
 
 

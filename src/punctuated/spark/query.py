@@ -3,6 +3,7 @@
 import os
 import uuid
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.join.driver import JoinDriver
@@ -27,10 +28,16 @@ class Query:
     join: BoundJoin
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
     outlet: Outlet | None = None
+    reports: Any = None  # where buckets report, see `metrics.reports`; without, in the output
 
     def seen_as(self, view: View, grouping: Grouping | None = None, outlet: Outlet | None = None) -> "Query":
         """The same join, another part of its output."""
         return replace(self, join=self.join.seen_as(view, grouping), outlet=outlet)
+
+    @property
+    def told_as(self) -> str:
+        """The name under which its buckets report: of the last join of a query, none."""
+        return " ".join(stream.name for stream in self.join.spec.streams) if self.join.view is View.CHAIN else ""
 
     @property
     def purpose(self) -> tuple[View, dict[str, str]]:

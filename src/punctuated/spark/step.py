@@ -20,7 +20,9 @@ from punctuated.model.counters import per_stream
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
-from punctuated.spark.emit import metrics_frame
+from punctuated.spark.metrics.in_output import beside, metrics_frame
+from punctuated.spark.metrics.reports import report
+from punctuated.spark.nested import leaving_schema
 from punctuated.spark.overlap import overlapped
 from punctuated.spark.pack import Blobs, sort_blobs
 from punctuated.spark.query import Query
@@ -62,15 +64,15 @@ class JoinStep(StatefulProcessor):
         for side in join.spec.sides:
             bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
         with emitter_of(self._query, bucket, number) as emitter:
-            yield from emitter.frames(BatchResult(rejected=list(rejects.rows)))
+            yield from self._leaving(emitter.frames(BatchResult(rejected=list(rejects.rows))))
             for part in overlapped(bucket.driver.process_in_parts(*batches, now_us=now_us)):
                 clock.stage("join")
-                yield from emitter.frames(part)
+                yield from self._leaving(emitter.frames(part))
                 clock.stage("emit")
             if blobs.ended:
-                yield from emitter.frames(bucket.driver.end())
+                yield from self._leaving(emitter.frames(bucket.driver.end()))
                 clock.stage("join")
-            yield from emitter.last_frames()
+            yield from self._leaving(emitter.last_frames())
             clock.stage("emit")
         token = os.urandom(16).hex()
         written = self._log.append(bucket, join.n_buckets, head, token)
@@ -79,8 +81,18 @@ class JoinStep(StatefulProcessor):
         told = {"bucket": number, "streams": streams, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
         if number == 0:  # every bucket is told, one tells
             told["input_rows"] = rows_brought(parcels)
-        yield metrics_frame(join.schema, json.dumps(_metrics(bucket) | told))
+        yield from self._report(number, json.dumps(_metrics(bucket) | told))
         CACHE.put((self._query.identity, number), token, bucket)
+
+    def _leaving(self, frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        return frames if self._query.reports is not None else beside(frames)
+
+    def _report(self, number: int, said: str) -> Iterator[pd.DataFrame]:
+        """A row that reports, unless there is a better way."""
+        if self._query.reports is not None:
+            report(self._query.reports, self._query.told_as, number, said)
+        else:
+            yield metrics_frame(leaving_schema(self._query.join.schema), said)
 
     def _open(self, number: int, head: Head | None) -> tuple[Bucket, bool]:
         """The bucket from the cache if it was made for this query, else from the log, which refuses another one."""

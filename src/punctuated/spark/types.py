@@ -3,10 +3,9 @@
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from punctuated.errors import ColumnError
-from punctuated.spark.names import metrics_name
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
@@ -33,8 +32,3 @@ def spark_schema(schema: pa.Schema, known: dict[str, StructField]) -> StructType
         for field in schema
     ]
     return StructType(fields)
-
-
-def with_metrics(schema: StructType) -> StructType:
-    """These columns, and beside them the one for metrics."""
-    return StructType([*schema, StructField(metrics_name(schema.names), StringType())])

@@ -11,8 +11,9 @@ from typing import Any
 from punctuated.model.counters import STREAMS, columns_of, stream_labels
 from punctuated.model.eternity import FOREVER, NEVER
 from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
+from punctuated.spark.metrics.reports import reported
 
-OBSERVED = "punctuated"  # the name under which a join observes its metrics
+_OBSERVED = "punctuated"  # where metrics come with the progress
 STEP_STAGES = ("restore", "join", "emit", "save")
 
 
@@ -33,11 +34,12 @@ def metrics_of(
         >>> now.total.state_left, now.total.results, now.in_batch.results, now.cache_hits, now.cache_misses
         (2, 12, 12, 1, 1)
     """
-    found = joins_in(progress)
+    said = buckets_in(progress)
+    found = sorted(said)
     if progress is None or not found or join not in (None, *found):
         return None
     join = found[0] if join is None else join
-    buckets = _buckets(progress["observedMetrics"][_observed_as(join)])
+    buckets = said[join]
     if not buckets:
         return None
     names = buckets[0].get("streams", STREAMS)
@@ -51,7 +53,7 @@ def metrics_of(
         join=join,
         batch_id=int(progress["batchId"]),
         timestamp=str(progress.get("timestamp") or ""),
-        input_rows=_input_rows(progress),
+        input_rows=_input_rows(progress, said),
         buckets=len(buckets),
         bytes=_sum(buckets, "bytes"),
         bytes_written=_sum(buckets, "bytes_written"),
@@ -74,18 +76,22 @@ def _stage_times(progress: Mapping[str, Any], buckets: Sequence[Mapping[str, Any
 
 def joins_in(progress: Mapping[str, Any] | None) -> list[str]:
     """The joins that a progress has metrics of, the last one first."""
+    return sorted(buckets_in(progress))
+
+
+def observed_as(join: str) -> str:
+    """The name under which a progress has the metrics of a join."""
+    return f"{_OBSERVED} {join}" if join else _OBSERVED
+
+
+def buckets_in(progress: Mapping[str, Any] | None) -> dict[str, list[dict[str, Any]]]:
+    """What each bucket said, of each join; with the progress, or to this process."""
     observed = (progress or {}).get("observedMetrics") or {}
-    named = (name.partition(" ") for name in observed)
-    return sorted(join for prefix, _, join in named if prefix == OBSERVED)
-
-
-def _observed_as(join: str) -> str:
-    return f"{OBSERVED} {join}" if join else OBSERVED
-
-
-def _observed(progress: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
-    """What the buckets of all joins said."""
-    return [_buckets(progress["observedMetrics"][_observed_as(join)]) for join in joins_in(progress)]
+    named = ((name, name.partition(" ")) for name in observed)
+    said = {join: _texts(observed[name]) for name, (prefix, _, join) in named if prefix == _OBSERVED}
+    if progress is not None and not said:
+        said = reported(progress)
+    return {join: _buckets(texts) for join, texts in said.items()}
 
 
 def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) -> list[JoinMetrics]:
@@ -98,26 +104,28 @@ def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) ->
     return found
 
 
-def _buckets(row: Any) -> list[dict[str, Any]]:
-    """What each bucket said; the last word counts, for a batch that runs twice says everything twice.
-
-    A progress that is asked for over Spark Connect has the row as `values` and `schema`.
-    """
+def _texts(row: Any) -> list[str]:
+    """What came with a progress; one that is asked for over Spark Connect has the row as `values` and `schema`."""
     observed = dict(row) if isinstance(row, Mapping) else row.asDict()
     if "schema" in observed:
         names = [each["name"] for each in observed["schema"]["fields"]]
         observed = dict(zip(names, observed["values"], strict=True))
-    said = [json.loads(text) for text in observed["buckets"] or ()]
+    return list(observed["buckets"] or ())
+
+
+def _buckets(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """What each bucket said; the last word counts, for a batch that runs twice says everything twice."""
+    said = [json.loads(text) for text in texts]
     return list({each["bucket"]: each for each in said}.values())
 
 
-def _input_rows(progress: Mapping[str, Any]) -> int:
+def _input_rows(progress: Mapping[str, Any], said: Mapping[str, list[dict[str, Any]]]) -> int:
     """Rows that have come to all joins from outside; Spark's own count is of files where it only lists them.
 
     Without word from the joins, rows of all sources; a progress that was asked for, and not sent to a listener, has
     only theirs.
     """
-    counted = [bucket["input_rows"] for said in _observed(progress) for bucket in said if "input_rows" in bucket]
+    counted = [bucket["input_rows"] for ours in said.values() for bucket in ours if "input_rows" in bucket]
     if counted:
         return sum(counted)
     whole = progress.get("numInputRows")

@@ -1,0 +1,66 @@
+"""How buckets report: by an accumulator of Spark's, which reaches the driver when a task has succeeded.
+
+In the output, reports would be rows that are taken out again, and looking for them costs a fifth of a join whose rows
+leave it. A client of Spark Connect has no accumulators; there they go that way, and come with the query's progress.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pyspark import Accumulator, SparkContext, TaskContext
+from pyspark.accumulators import AccumulatorParam
+from pyspark.sql import SparkSession
+
+from punctuated.spark.which_session import is_connect
+
+Batch = tuple[str, int]  # a query, and its micro-batch
+Said = dict[Batch, dict[str, dict[int, str]]]  # what the buckets of each join of it said, as JSON
+
+_QUERY_ID, _BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"  # local properties of a micro-batch's tasks
+_MOST = 1_000  # micro-batches that are remembered
+_OF_SESSIONS: WeakKeyDictionary[SparkContext, "Accumulator[Said]"] = WeakKeyDictionary()
+
+
+class _Reports(AccumulatorParam):  # type: ignore[type-arg]  # generic for type checkers only
+    """Reports are gathered; the last word of a bucket counts, for a batch that runs twice says everything twice."""
+
+    def zero(self, value: Said) -> Said:
+        return {}
+
+    def addInPlace(self, value1: Said, value2: Said) -> Said:  # noqa: N802, the name is Spark's
+        for batch, joins in value2.items():
+            known = value1.setdefault(batch, {})
+            for join, buckets in joins.items():
+                known.setdefault(join, {}).update(buckets)
+        for batch in list(value1)[:-_MOST]:
+            del value1[batch]
+        return value1
+
+
+def reports_of(spark: SparkSession) -> "Accumulator[Said] | None":
+    """Where the buckets of all queries of a session report, if they can."""
+    if is_connect(spark):
+        return None
+    context = spark.sparkContext
+    if context not in _OF_SESSIONS:
+        _OF_SESSIONS[context] = context.accumulator({}, _Reports())
+    return _OF_SESSIONS[context]
+
+
+def report(reports: "Accumulator[Said]", join: str, bucket: int, said: str) -> None:
+    """A bucket has done its part of a micro-batch."""
+    context = TaskContext.get()
+    assert context is not None, "only tasks report"
+    query, batch = context.getLocalProperty(_QUERY_ID), context.getLocalProperty(_BATCH_ID)
+    if query is not None and batch is not None:
+        reports.add({(query, int(batch)): {join: {bucket: said}}})
+
+
+def reported(progress: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What the buckets of each join have reported in the micro-batch of this progress, in this process."""
+    for reports in _OF_SESSIONS.values():
+        found = reports.value.get((str(progress["id"]), int(progress["batchId"])))
+        if found is not None:
+            return {join: list(buckets.values()) for join, buckets in found.items()}
+    return {}
