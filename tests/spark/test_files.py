@@ -25,11 +25,11 @@ from punctuated.join.intake.reading import Reader
 from punctuated.model.spec import StreamSpec
 from punctuated.spark.file_scan import FileScan, Listed, PackFiles, share
 from punctuated.spark.file_share import spans_of
-from punctuated.spark.file_systems import parse_place
 from punctuated.spark.files import Files
 from punctuated.spark.pack import PACKED, Pack, sort_blobs
 from punctuated.spark.parquet_file import OpenFile
 from punctuated.spark.parquet_types import takes
+from punctuated.tables.file_systems import parse_path
 from spark.spark_harness import Running
 from spark.test_types import counted, everything, join, others
 
@@ -415,5 +415,5 @@ def test_what_cannot_work_is_refused(spark: SparkSession, folders: list[Path], t
     ],
 )
 def test_hadoops_paths_are_pyarrows(path: str, scheme: str, inside: str) -> None:
-    place = parse_place(path)
+    place = parse_path(path)
     assert (place.scheme, place.in_store) == (scheme, inside)

@@ -15,10 +15,10 @@ from pyarrow.fs import FileSystem
 
 from punctuated.errors import FileError
 from punctuated.spark.file_share import SMALLEST, Span, spans_of
-from punctuated.spark.file_systems import locate
 from punctuated.spark.overlap import overlapped
 from punctuated.spark.pack import Pack
 from punctuated.spark.parquet_file import OpenFile
+from punctuated.tables.file_systems import locate
 
 PART, STREAM, PATH, LENGTH, STAMP = "part", "stream", "path", "length", "stamp"
 _CHUNK = 1 << 20

@@ -21,10 +21,10 @@ from pyspark.sql.types import DataType, StructType
 
 from punctuated.errors import ColumnError, PredicateError, StreamError
 from punctuated.spark.file_scan import LENGTH, PART, PATH, STAMP, STREAM, FileScan, PackFiles, told_name
-from punctuated.spark.file_systems import parse_place
 from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.pack import PACKED_DDL, Pack
 from punctuated.spark.types import arrow_schema
+from punctuated.tables.file_systems import parse_path
 
 _LISTED = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"  # the columns of binaryFile
 _PATH_PLACE, _LENGTH_PLACE, _N_LISTED = 0, 2, 4
@@ -114,7 +114,7 @@ def open_files(
     _check_format(format)
     if on_damage not in _ON_DAMAGE:
         raise StreamError(f"on_damage={on_damage!r} is unknown; use 'fail' or 'reject'")
-    parse_place(path)  # raises if workers could not reach it
+    _check_reachable(path)
     given = {name: value for name, value in limits.items() if value is not None}
     if len(given) > 1 or (given and not streaming):
         raise StreamError("give max_files= or max_bytes=, one of them, and for a stream only")
@@ -122,6 +122,15 @@ def open_files(
     columns = _columns(spark, path, schema, chosen)
     _check_where(where, arrow_schema(columns))
     return Files(_listing(spark, path, columns, streaming, chosen), columns, where, on_damage == "reject", filesystem)
+
+
+def _check_reachable(path: str) -> None:
+    try:
+        parse_path(path)
+    except ValueError as trouble:
+        raise StreamError(
+            f"pt.files cannot reach {path!r}: {trouble}; give pt.files filesystem=, or read it by spark.readStream"
+        ) from trouble
 
 
 def _check_format(format: str) -> None:

@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 
 from punctuated.errors import SinkError
 from punctuated.spark.which_session import default_file_system, is_connect
+from punctuated.tables.file_systems import has_scheme
 from punctuated.tables.names import STAGED
-from punctuated.tables.place import Place, has_scheme
+from punctuated.tables.place import Place
 
 _ASKED = 16  # tasks, at most
 

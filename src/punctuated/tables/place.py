@@ -1,10 +1,6 @@
-"""Where a table lies, as `pyarrow.fs` sees it: its file system, its folder, and whether folders can be renamed there.
-
-Spark and pyarrow call some file systems by different names (`s3a://` and `s3://`); a path is given as Spark has it.
-"""
+"""Where a table lies, as `pyarrow.fs` sees it: its file system, its folder, and whether it can rename folders."""
 
 import os
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,9 +8,8 @@ from typing import Any
 from pyarrow import fs
 
 from punctuated.errors import SinkError
+from punctuated.tables.file_systems import locate
 
-_URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?P<rest>.*)", re.DOTALL)
-_OUR_NAMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 _RENAMES = {"local", "hdfs"}  # elsewhere a folder is renamed file by file, if at all
 
 
@@ -67,20 +62,9 @@ class Place:
             pass
 
 
-def has_scheme(path: str) -> bool:
-    """Whether a path says in which file system it is."""
-    return _URI.fullmatch(path) is not None
-
-
 def _open(path: str) -> tuple[Any, str]:
-    found = _URI.fullmatch(path)
-    scheme = "file" if found is None else found["scheme"].lower()
-    if scheme == "file":
-        local = path if found is None else re.sub(r"^//[^/]*", "", found["rest"])
-        return fs.LocalFileSystem(), os.path.abspath(local)
-    assert found is not None
     try:
-        files, root = fs.FileSystem.from_uri(f"{_OUR_NAMES.get(scheme, scheme)}:{found['rest']}")
+        files, root = locate(path)
     except (ValueError, OSError, NotImplementedError) as trouble:
         raise SinkError(f"{path} cannot be opened by pyarrow: {trouble}") from trouble
-    return files, root.rstrip("/")
+    return files, os.path.abspath(root) if isinstance(files, fs.LocalFileSystem) else root.rstrip("/")

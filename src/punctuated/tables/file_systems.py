@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from pyarrow.fs import FileSystem, LocalFileSystem
 
-from punctuated.errors import StreamError
-
 _URI = re.compile(r"^(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://(?P<host>[^/]*))?(?P<path>.*)$", re.DOTALL)
 _SCHEMES = {  # Hadoop's, and what pyarrow calls them
     "s3": "s3",
@@ -28,7 +26,7 @@ _LOCAL = "file"
 _ROOTED = ("hdfs", "viewfs")  # paths in these begin at a root; in stores of objects they begin with the bucket
 
 
-class Place(NamedTuple):
+class HadoopPath(NamedTuple):
     """A Hadoop path in its parts; `scheme` is pyarrow's."""
 
     scheme: str
@@ -44,30 +42,32 @@ class Place(NamedTuple):
         return f"{bucket}{self.path}"
 
 
-def parse_place(path: str) -> Place:
-    """The parts of a path as Hadoop writes it; raises if pyarrow does not know such files.
+def parse_path(path: str) -> HadoopPath:
+    """The parts of a path as Hadoop writes it; raises `ValueError` if pyarrow does not know such files.
 
-    >>> parse_place("s3a://bucket/a b/c.parquet").in_store
+    >>> parse_path("s3a://bucket/a b/c.parquet").in_store
     'bucket/a b/c.parquet'
-    >>> parse_place("file:/tmp/50%.parquet").in_store
+    >>> parse_path("file:/tmp/50%.parquet").in_store
     '/tmp/50%.parquet'
     """
     found = _URI.match(path)
     if found is None:
-        return Place(_LOCAL, "", path)
+        return HadoopPath(_LOCAL, "", path)
     scheme = found["scheme"].lower()
     if scheme != _LOCAL and scheme not in _SCHEMES:
-        raise StreamError(
-            f"pt.files cannot reach {path!r}: pyarrow knows file, {', '.join(_SCHEMES)}; give pt.files filesystem=, "
-            "or read it by spark.readStream"
-        )
-    return Place(_SCHEMES.get(scheme, _LOCAL), found["host"] or "", found["path"])
+        raise ValueError(f"pyarrow knows {_LOCAL}, {', '.join(_SCHEMES)}, and no {scheme}")
+    return HadoopPath(_SCHEMES.get(scheme, _LOCAL), found["host"] or "", found["path"])
+
+
+def has_scheme(path: str) -> bool:
+    """Whether a path says in which file system it is."""
+    return _URI.match(path) is not None
 
 
 def locate(path: str, given: FileSystem | None = None) -> tuple[FileSystem, str]:
     """The file system of a path, the given one if there is one, and the path in it."""
-    place = parse_place(path)
-    return (file_system(place.scheme, place.host) if given is None else given), place.in_store
+    parts = parse_path(path)
+    return (file_system(parts.scheme, parts.host) if given is None else given), parts.in_store
 
 
 @lru_cache(maxsize=64)
