@@ -5,7 +5,7 @@ Everything is observed through the view ALL, in the oracle's terms.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -138,8 +138,8 @@ class Steps:
     """The step of every bucket on a state store in memory, PySpark's own tester."""
 
     def __init__(self, query: Query) -> None:
-        self.query = query
-        self._tester = TwsTester(JoinStep(query))
+        self.query = replace(query, reports=None)  # there is no driver: buckets report in the output
+        self._tester = TwsTester(JoinStep(self.query))
 
     def run(self, packed: pa.Table) -> Output:
         """One micro-batch: the rows that all buckets put out, metrics among them."""

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from punctuated.spark.metrics import reports
-from punctuated.spark.metrics.reports import Said, _Reports
+from punctuated.spark.metrics.heard import Said, heard
+from punctuated.spark.metrics.reports import _Reports
 
 
 def said(batch: int, bucket: int, text: str, join: str = "") -> Any:
@@ -30,4 +31,4 @@ def test_the_driver_remembers_the_last_batches(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_progress_that_nobody_reported_for_has_none() -> None:
-    assert reports.reported({"id": "unknown", "batchId": 0}) == {}
+    assert heard({"id": "unknown", "batchId": 0}) == {}

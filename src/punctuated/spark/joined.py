@@ -70,7 +70,7 @@ class SparkJoin:
     """
 
     def __init__(self, inputs: Sequence[Frames], bound: BoundJoin) -> None:
-        self._inputs, self.query = tuple(inputs), Query(bound, reports=reports_of(inputs[0].frame.sparkSession))
+        self._inputs, self.query = tuple(inputs), Query(bound)
         self._ends_now: bool | None = None  # where an input of its own ends all streams, in this run or later
         self._streaming = _is_streaming(inputs)
         for column in bound.where.columns() if bound.where is not None else ():
@@ -78,6 +78,7 @@ class SparkJoin:
         check_worker_python(inputs[0].frame.sparkSession)
         if self._streaming:
             check_session(inputs[0].frame.sparkSession)
+            self.query = replace(self.query, reports=reports_of(inputs[0].frame.sparkSession))
             compile_for_workers(inputs[0].frame.sparkSession, kernels_of(bound.spec))
             tell_rejected_rows(inputs[0].frame.sparkSession)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from punctuated.model.counters import STREAMS, columns_of, stream_labels
 from punctuated.model.eternity import FOREVER, NEVER
+from punctuated.spark.metrics.heard import heard
 from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
-from punctuated.spark.metrics.reports import reported
 
 _OBSERVED = "punctuated"  # where metrics come with the progress
 STEP_STAGES = ("restore", "join", "emit", "save")
@@ -90,7 +90,7 @@ def buckets_in(progress: Mapping[str, Any] | None) -> dict[str, list[dict[str, A
     named = ((name, name.partition(" ")) for name in observed)
     said = {join: _texts(observed[name]) for name, (prefix, _, join) in named if prefix == _OBSERVED}
     if progress is not None and not said:
-        said = reported(progress)
+        said = heard(progress)
     return {join: _buckets(texts) for join, texts in said.items()}
 
 

@@ -4,18 +4,14 @@ In the output, reports would be rows that are taken out again, and looking for t
 leave it. A client of Spark Connect has no accumulators; there they go that way, and come with the query's progress.
 """
 
-from collections.abc import Mapping
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from pyspark import Accumulator, SparkContext, TaskContext
 from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
+from punctuated.spark.metrics.heard import Said, hear
 from punctuated.spark.which_session import is_connect
-
-Batch = tuple[str, int]  # a query, and its micro-batch
-Said = dict[Batch, dict[str, dict[int, str]]]  # what the buckets of each join of it said, as JSON
 
 _QUERY_ID, _BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"  # local properties of a micro-batch's tasks
 _MOST = 1_000  # micro-batches that are remembered
@@ -44,7 +40,8 @@ def reports_of(spark: SparkSession) -> "Accumulator[Said] | None":
         return None
     context = spark.sparkContext
     if context not in _OF_SESSIONS:
-        _OF_SESSIONS[context] = context.accumulator({}, _Reports())
+        reports = _OF_SESSIONS[context] = context.accumulator({}, _Reports())
+        hear(lambda: reports.value)
     return _OF_SESSIONS[context]
 
 
@@ -55,12 +52,3 @@ def report(reports: "Accumulator[Said]", join: str, bucket: int, said: str) -> N
     query, batch = context.getLocalProperty(_QUERY_ID), context.getLocalProperty(_BATCH_ID)
     if query is not None and batch is not None:
         reports.add({(query, int(batch)): {join: {bucket: said}}})
-
-
-def reported(progress: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What the buckets of each join have reported in the micro-batch of this progress, in this process."""
-    for reports in _OF_SESSIONS.values():
-        found = reports.value.get((str(progress["id"]), int(progress["batchId"])))
-        if found is not None:
-            return {join: list(buckets.values()) for join, buckets in found.items()}
-    return {}
