@@ -8,6 +8,7 @@ with a small one through `pt.files`, and prints the largest resident size of any
 
 import argparse
 import os
+import sys
 import tempfile
 import threading
 import time
@@ -81,6 +82,7 @@ def main() -> None:
     parser.add_argument("--buckets", type=int, default=64)
     parser.add_argument("--rows", action="store_true", help="by Spark's rows instead, to compare")
     options = parser.parse_args()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     with tempfile.TemporaryDirectory(prefix="lane-memory-") as folder:
         left, right = Path(folder) / "a" / "0.parquet", Path(folder) / "b" / "0.parquet"
         write(left, options.megabytes * 1_000_000 // (PAYLOAD + 8))
