@@ -40,7 +40,7 @@ $(READY): pyproject.toml
 		}; \
 	fi
 	@echo "installing punctuated and its tools into $(VENV) (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,bench,test,dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,bench,test,docs,dev]"
 	@sh scripts/ensure_java.sh || echo "warning: no Java 17 or newer; everything that does not start Spark works without it" >&2
 	@touch $@
 	@echo "ready: $$($(BIN)/python --version) in $(VENV)"
@@ -50,10 +50,10 @@ demo: $(READY) ## run the auction query with and without punctuations
 	@$(BIN)/punctuated demo
 
 # Lint first, so that pytest's closing line is the last line of the output. Meanwhile kernels are compiled, which the
-# workers of pytest would otherwise all do by themselves, and at the same time.
+# workers of pytest would otherwise all do by themselves, and at the same time. The site takes a few seconds of that time.
 .PHONY: test
-test: $(READY) ## lint, then every test but benchmarks
-	@$(MAKE) -j 2 lint kernels
+test: $(READY) ## lint, build the site, then every test but benchmarks
+	@$(MAKE) -j 2 lint kernels docs
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: kernels
@@ -64,12 +64,28 @@ kernels: $(READY)
 cluster-test: $(READY) ## kill workers of a Spark cluster: nothing is lost or doubled (ARGS="--kills 5 --seed 7")
 	@PYTHONPATH=tests $(BIN)/python -m cluster.exactly_once $(ARGS)
 
+.PHONY: wheel-test
+wheel-test: $(READY) ## build the wheel, try it in empty environments (ARGS="--python python3.12 --spark 4.3")
+	@$(BIN)/python scripts/try_wheel.py $(ARGS)
+
 .PHONY: lint
 lint: $(READY) ## ruff, mypy and the layer rules
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# Otherwise Material warns that it is maintained until May 2027; its successor, Zensical, reads the same mkdocs.yml.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
+
+.PHONY: docs
+docs: $(READY) ## build the documentation site into out/site; a warning is an error
+	@$(MKDOCS) build --strict --quiet
+	@echo "the site is in out/site: open out/site/index.html"
+
+.PHONY: docs-serve
+docs-serve: $(READY) ## show the site on http://127.0.0.1:8000 while you write it
+	@$(MKDOCS) serve --strict
 
 .PHONY: bench-core
 bench-core: $(READY) ## measure the engine-free operators

@@ -10,16 +10,15 @@ The state of 20 GB of decision 015 is `--gigabytes 20 --memory "1 GiB" --worker-
 import argparse
 import json
 import os
-import re
 import sys
 import tempfile
 import time
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from benchmarks.peers.punctuated_join import buckets_of
 from benchmarks.peers.spark_native import session
+from benchmarks.worker_memory import peak_mb
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
 from rich.console import Console
@@ -72,21 +71,6 @@ def start(spark: SparkSession, options: argparse.Namespace, folder: str) -> Any:
     right = pt.stream(payments(spark, rows), name="payments", key="order", time="paid", window=0)
     results = pt.join(left, right, memory=options.memory, buckets=options.buckets).results
     return results.writeStream.format("noop").option("checkpointLocation", folder).start()
-
-
-def peak_mb() -> dict[str, int]:
-    """The most memory that each Python worker, and the JVM, had resident."""
-    peaks = {"worker_mb": 0, "jvm_mb": 0}
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            command, text = (status.parent / "cmdline").read_bytes(), status.read_text()
-        except OSError:
-            continue  # it has ended
-        found = re.search(r"VmHWM:\s+(\d+) kB", text)
-        kind = "worker_mb" if b"pyspark.daemon" in command else "jvm_mb" if b"SparkSubmit" in command else None
-        if found and kind:
-            peaks[kind] = max(peaks[kind], int(found[1]) // 1024)
-    return peaks
 
 
 def measure(options: argparse.Namespace, console: Console) -> list[dict[str, float]]:

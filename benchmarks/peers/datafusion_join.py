@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from benchmarks.peers.manifest import Manifest, Near, checksum_of, from_clause
-from benchmarks.peers.outcome import Outcome, run_program
+from benchmarks.peers.outcome import Outcome, of_whole_run, run_program
 
 THREADS = 2
 KEY = '"key"'  # a word of SQL
@@ -72,14 +72,12 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     seconds = time.perf_counter() - start
     assert read == results, f"{read} results, {results} before"
     plan = made.sql(query).execution_plan().display_indent()
-    return Outcome(
+    return of_whole_run(
         options.system,
+        manifest,
+        seconds,
+        (results, checksum),
         note="whole run in one process, nothing durable",
-        rows=manifest.rows,
-        seconds=seconds,
-        rows_per_s=manifest.rows / seconds,
-        results=results,
-        checksum=checksum,
         durable="nothing",
         details={"datafusion": version("datafusion"), "threads": THREADS, "plan": plan},
     )

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.peers.manifest import GROUPS_CHECKSUM, STREAMS, Manifest, Near, checksum_of, from_clause
-from benchmarks.peers.outcome import Outcome, run_program
+from benchmarks.peers.outcome import Outcome, of_whole_run, run_program
 
 HEAP = "-Xmx4g"  # as Spark's
 BLACKHOLE = "'connector' = 'blackhole'"
@@ -206,20 +206,19 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="peers-checkpoints-") as folder, place_for_files(options.sink) as files:
         options.checkpoints = folder if options.checkpoints else ""
         settings = settings_of(options)
-        results, checksum = check(manifest, settings, query)
+        found = check(manifest, settings, query)
         seconds, job_seconds = time_job(manifest, settings, query, files)
         if files is not None:
-            found = in_files(manifest, settings, query, files)
-            assert found == (results, checksum), f"the files hold {found}, the results are {(results, checksum)}"
+            written = in_files(manifest, settings, query, files)
+            assert written == found, f"the files hold {written}, the results are {found}"
         _, source_seconds = time_job(manifest, settings, source(manifest))
-    return Outcome(
+    return of_whole_run(
         options.system,
+        manifest,
+        seconds,
+        found,
+        timed_s=job_seconds,
         note=f"whole job in a warm JVM; reading alone {manifest.rows / source_seconds:,.0f} rows/s",
-        rows=manifest.rows,
-        seconds=seconds,
-        rows_per_s=manifest.rows / job_seconds,
-        results=results,
-        checksum=checksum,
         what=options.what,
         durable=durable(options),
         details={

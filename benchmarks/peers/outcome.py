@@ -77,6 +77,37 @@ def steady_rate(batches: list[Batch]) -> float | None:
     return sum(batch.rows for batch in later) / sum(batch.seconds for batch in later) if later else None
 
 
+def of_whole_run(
+    system: str,
+    manifest: Manifest,
+    seconds: float,
+    found: tuple[int, int],
+    *,
+    timed_s: float | None = None,
+    **more: Any,
+) -> Outcome:
+    """What a run without micro-batches gave: `found` are results and checksum, `timed_s` what the rate is taken of."""
+    rate = manifest.rows / (seconds if timed_s is None else timed_s)
+    results, checksum = found
+    return Outcome(
+        system, rows=manifest.rows, seconds=seconds, rows_per_s=rate, results=results, checksum=checksum, **more
+    )
+
+
+def of_batches(system: str, batches: list[Batch], seconds: float, found: list[dict[str, int]], **more: Any) -> Outcome:
+    """What a run in micro-batches gave; of each `found` has how many results it had, and their checksum."""
+    return Outcome(
+        system,
+        rows=sum(batch.rows for batch in batches),
+        seconds=seconds,
+        rows_per_s=steady_rate(batches),
+        results=sum(one["n"] for one in found),
+        checksum=sum(one["checksum"] or 0 for one in found),  # none in a micro-batch without results
+        batches=batches,
+        **more,
+    )
+
+
 def load_outcome(path: Path) -> Outcome:
     """What `save_outcome` wrote."""
     found = json.loads(path.read_text())

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from benchmarks.peers.manifest import Manifest, Near, near_others
-from benchmarks.peers.outcome import Outcome, run_program
+from benchmarks.peers.outcome import Outcome, of_whole_run, run_program
 
 THREADS = "2"
 
@@ -87,17 +87,15 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     os.environ["PATHWAY_THREADS"] = THREADS
     import pathway as pw  # type: ignore[import-not-found]  # only in .bench/pathway; reads the variable above
 
-    results, checksum = check(pw, manifest)
+    found = check(pw, manifest)
     pw.io.null.write(joined(pw, manifest))
     seconds = run(pw)
-    return Outcome(
+    return of_whole_run(
         options.system,
+        manifest,
+        seconds,
+        found,
         note="whole run as one batch, forgets nothing",
-        rows=manifest.rows,
-        seconds=seconds,
-        rows_per_s=manifest.rows / seconds,
-        results=results,
-        checksum=checksum,
         durable="nothing",
         details={"pathway": version("pathway"), "threads": THREADS},
     )

@@ -19,15 +19,15 @@ from typing import Any
 import pandas as pd
 import pyspark
 from benchmarks.peers.manifest import GROUPS_CHECKSUM, Manifest, checksum_of
-from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
+from benchmarks.peers.outcome import Batch, Outcome, of_batches, run_program
 from benchmarks.peers.spark_native import (
     DURABLE,
-    SCHEMA,
     Progress,
     check_files,
     in_files,
     observed,
     run_query,
+    schema_of,
     session,
     timed,
 )
@@ -83,7 +83,7 @@ def joined(spark: SparkSession, manifest: Manifest, memory: int | None = None, l
     streams = []
     for name, window, said in zip(manifest.names, manifest.windows_us, SAID[manifest.workload], strict=True):
         expires, flagged = "until" in manifest.columns_of(name), said is not None and said != pt.unique()
-        schema = SCHEMA + ", until TIMESTAMP" * expires + ", last BOOLEAN" * flagged
+        schema = schema_of(manifest, name) + ", last BOOLEAN" * flagged
         read, kept = source(spark, manifest.path / name, schema, lane), pt.until("until") if expires else window
         streams.append(pt.stream(read, name=name, key="key", time="ts", window=kept, punctuations=said))
     wanted = [*columns(manifest, "ts"), *columns(manifest, "val")]
@@ -174,17 +174,14 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     finally:
         spark.stop()
     batches = [batch(progress, manifest, options.lane) for progress in progresses]
-    return Outcome(
+    return of_batches(
         options.system,
+        batches,
+        seconds,
+        found,
         note=f"{options.what} to {options.sink}; whole triggers after the first micro-batch",
-        rows=sum(batch.rows for batch in batches),
-        seconds=seconds,
-        rows_per_s=steady_rate(batches),
-        results=sum(one["n"] for one in found),
-        checksum=sum(one["checksum"] or 0 for one in found),
         what=what,
         durable=DURABLE["noop" if options.sink == "noop" else "files"],
-        batches=batches,
         details={
             "spark": pyspark.__version__,
             "partitions": options.partitions,

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyspark
 from benchmarks.peers.manifest import GROUPS_CHECKSUM, Manifest, Near, checksum_of, near_others
-from benchmarks.peers.outcome import Batch, Outcome, run_program, steady_rate
+from benchmarks.peers.outcome import Batch, Outcome, of_batches, run_program
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
 from pyspark.sql.streaming.query import StreamingQuery
@@ -60,10 +60,18 @@ def session(store: str, partitions: int, settings: dict[str, str]) -> SparkSessi
     return builder.getOrCreate()
 
 
+def schema_of(manifest: Manifest, name: str) -> str:
+    """The columns of a stream that every system reads."""
+    return SCHEMA + ", until TIMESTAMP" * ("until" in manifest.columns_of(name))
+
+
 def stream(spark: SparkSession, manifest: Manifest, name: str) -> DataFrame:
     """A stream of one file per trigger."""
-    schema = f"{SCHEMA}, until TIMESTAMP" if manifest.expiring and name == manifest.names[0] else SCHEMA
-    files = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(manifest.path / name))
+    files = (
+        spark.readStream.schema(schema_of(manifest, name))
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(manifest.path / name))
+    )
     return files.withWatermark("ts", "0 seconds").alias(name)
 
 
@@ -188,17 +196,14 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
         finally:
             spark.stop()
     batches = [batch(progress, one["n"]) for progress, one in zip(progresses, found, strict=True)]
-    return Outcome(
+    return of_batches(
         options.system,
+        batches,
+        seconds,
+        found,
         note=f"to {options.sink}; whole triggers after the first micro-batch",
-        rows=sum(batch.rows for batch in batches),
-        seconds=seconds,
-        rows_per_s=steady_rate(batches),
-        results=sum(one["n"] for one in found),
-        checksum=sum(one["checksum"] or 0 for one in found),  # none in a micro-batch without results
         what=options.what,
         durable=DURABLE[options.sink],
-        batches=batches,
         details={
             "spark": pyspark.__version__,
             "store": STORES[options.store],

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 from benchmarks.peers.manifest import Manifest
-from benchmarks.peers.outcome import Outcome, run_program
+from benchmarks.peers.outcome import Outcome, of_whole_run, run_program
 
 import punctuated as pt
 
@@ -57,14 +57,12 @@ def measure(manifest: Manifest, options: argparse.Namespace) -> Outcome:
     read = sum(batch.num_rows for batch in results(manifest, options.threads))
     seconds = time.perf_counter() - start
     assert read == found, f"{read} results, {found} before"
-    return Outcome(
+    return of_whole_run(
         options.system,
+        manifest,
+        seconds,
+        (found, checksum),
         note=f"whole run in one process on {options.threads} threads, nothing durable",
-        rows=manifest.rows,
-        seconds=seconds,
-        rows_per_s=manifest.rows / seconds,
-        results=found,
-        checksum=checksum,
         durable="nothing",
         details={"punctuated": pt.__version__, "threads": options.threads},
     )

@@ -8,16 +8,21 @@ bids = pt.stream(bid_table, name="B", key="item_id", time="bid_at", punctuations
 counts = pt.join(auctions, bids).group_by("item_id").agg(n=pt.count())
 """
 
+import punctuated.address_space  # noqa: F401  (first of all: Arrow is imported by the others)
+
+# isort: split
 from importlib.metadata import PackageNotFoundError, version
 
 from punctuated import streams
 from punctuated.api import metrics
 from punctuated.api.engine import configure, register_source, warm_up, write_to
+from punctuated.api.explain import explain
 from punctuated.api.files import files
 from punctuated.api.join import join, path
 from punctuated.api.joined import Grouped, Joined
 from punctuated.api.stream import SparkStream, Stream, TableStream, stream
 from punctuated.api.table_join import Join
+from punctuated.api.union import only, union
 from punctuated.bind.sources import clustered, endings, rows_with, unique, when
 from punctuated.errors import (
     AggregateError,
@@ -25,6 +30,7 @@ from punctuated.errors import (
     CacheWarning,
     ColumnError,
     CostError,
+    ExplainError,
     FileError,
     LateGroupsWarning,
     MemoryBudgetError,
@@ -40,15 +46,18 @@ from punctuated.errors import (
     SnapshotError,
     StreamError,
     UnboundedStateWarning,
+    UnusedPunctuationsWarning,
     WindowError,
 )
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
 from punctuated.model.event import Event
 from punctuated.model.policy import Policy
-from punctuated.model.predicate import band, column, left, right
 from punctuated.model.shed import shed
+from punctuated.model.spelling import band, call, case, column, left, right
 from punctuated.model.window import between, rows, until
 from punctuated.plan import cost
+from punctuated.sql.errors import SqlError
+from punctuated.sql.query import SqlQuery, sql
 from punctuated.tables.sink import TableSink, delta, parquet
 
 try:
@@ -63,6 +72,7 @@ __all__ = [
     "ColumnError",
     "CostError",
     "Event",
+    "ExplainError",
     "FileError",
     "Grouped",
     "Join",
@@ -81,15 +91,20 @@ __all__ = [
     "SinkError",
     "SnapshotError",
     "SparkStream",
+    "SqlError",
+    "SqlQuery",
     "Stream",
     "StreamError",
     "TableSink",
     "TableStream",
     "UnboundedStateWarning",
+    "UnusedPunctuationsWarning",
     "WindowError",
     "__version__",
     "band",
     "between",
+    "call",
+    "case",
     "clustered",
     "column",
     "configure",
@@ -97,6 +112,7 @@ __all__ = [
     "count",
     "delta",
     "endings",
+    "explain",
     "files",
     "first",
     "join",
@@ -106,6 +122,7 @@ __all__ = [
     "mean",
     "metrics",
     "min",
+    "only",
     "parquet",
     "path",
     "register_source",
@@ -113,9 +130,11 @@ __all__ = [
     "rows",
     "rows_with",
     "shed",
+    "sql",
     "stream",
     "streams",
     "sum",
+    "union",
     "unique",
     "until",
     "warm_up",

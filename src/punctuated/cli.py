@@ -1,8 +1,8 @@
 """The `punctuated` command: a thin shell that parses, calls one function of the package, and prints.
 
-Invariants: with `--json` standard output carries one JSON value and nothing else (`demo`: one per line); an error the
-user can mend is one red line on standard error and exit code 2, never a traceback; exit code 1 means that a claim of an
-experiment failed.
+Invariants: with `--json`, standard output has one JSON value and nothing else (`demo`, `run`: one per line). An error
+that the user can fix is one red message on standard error and exit code 2, never a traceback. Exit code 1 means that a
+claim of an experiment failed.
 """
 
 import platform
@@ -22,6 +22,7 @@ from punctuated.cli_cost import cost_app
 from punctuated.cli_errors import files_of, plot_extra
 from punctuated.cli_experiment import experiment_app
 from punctuated.cli_output import AsJson, print_json
+from punctuated.cli_run import run_script
 from punctuated.errors import PunctuatedError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _VERSIONS_OF = ("punctuated", "pyspark", "pyarrow", "pandas", "numpy", "numba", 
 
 
 class _Group(TyperGroup):
-    """Turns every error of ours into one line and exit code 2, whichever subcommand raised it."""
+    """Turns every error of this package into one line and exit code 2, whichever subcommand raised it."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -60,19 +61,20 @@ app = typer.Typer(
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(cost_app, name="cost")
 cost_app.command("calibrate")(calibrate_machine)
+app.command("run")(run_script)
 
 
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the plot and the summary.")] = Path("out/demo"),
-    auctions: Annotated[int, typer.Option(min=1, help="Number of auctions; nine times as many bids.")] = 20_000,
-    batches: Annotated[int, typer.Option(min=1, help="Over how many batches they are spread.")] = 40,
-    spark: Annotated[bool, typer.Option("--spark/--no-spark", help="On a local Spark, or on tables.")] = True,
+    auctions: Annotated[int, typer.Option(min=1, help="Number of auctions; each has nine bids on average.")] = 20_000,
+    batches: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 40,
+    spark: Annotated[bool, typer.Option("--spark/--no-spark", help="Run on a local Spark, or on tables.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value per line and nothing else.")] = False,
 ) -> None:
     """Run the auction query on a local Spark, with and without punctuations, and compare what has to be remembered."""
     with plot_extra():
-        import_module("matplotlib")  # rather now than after the run
+        import_module("matplotlib")  # fail now rather than after the run
         import punctuated.experiments.demo as auction_demo
         from punctuated.experiments.demo_view import JsonView, LinesView, LiveView
 
@@ -86,7 +88,7 @@ def demo(
 
 @app.command()
 def version(as_json: AsJson = False) -> None:
-    """Print the version of punctuated and of what it runs on: paste this into a bug report."""
+    """Print the versions of punctuated and of what it runs on, for a bug report."""
     versions = {name: _version(name) for name in _VERSIONS_OF} | {"python": platform.python_version()}
     if as_json:
         print_json(versions)
@@ -102,10 +104,10 @@ def repair(
     yes: Annotated[bool, typer.Option("--yes", help="Do it; otherwise it is only shown.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a file sink forget the batch that its query was killed in.
+    """Let a file sink forget the batch during which its query was killed.
 
-    For a query that fails with "CheckpointInfo length: 0" ever since. It must not be running. What the sink forgets is
-    kept in a folder beside its log.
+    Use this if the query fails with "CheckpointInfo length: 0" since then. The query must not be running. What the sink
+    forgets is kept in a folder beside its log.
     """
     from punctuated.spark.repair import find_repair
 
@@ -122,7 +124,7 @@ def repair(
         typer.echo(f"{sink} has forgotten batch {found.batch}, kept in {found.kept_in}: start the query again")
     else:
         typer.echo(
-            f"{sink} has batch {found.batch}, which {checkpoint} has begun and not committed. With --yes the sink "
+            f"{sink} has batch {found.batch}, which {checkpoint} has begun but not committed. With --yes the sink "
             f"forgets it: {found.entry} goes to {found.kept_in}. Nothing was changed."
         )
 
@@ -131,14 +133,13 @@ def repair(
 def clean(
     path: Annotated[str, typer.Argument(help="Table that write_to has written: pt.parquet(…) or pt.delta(…).")],
     yes: Annotated[bool, typer.Option("--yes", help="Do it; otherwise it is only shown.")] = False,
-    stopped: Annotated[bool, typer.Option("--stopped", help="No query writes to it: nothing is in use.")] = False,
+    stopped: Annotated[bool, typer.Option("--stopped", help="No query writes to the table now.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Remove files that failed attempts have left in a table; no reader sees them.
 
-    A running query is not disturbed: each file names its micro-batch, and only those of batches that are complete, so
-    that nobody will ask for them any more, are removed. What belongs to the batch in progress stays, unless --stopped
-    says that there is none.
+    A running query is not disturbed. Each file names its micro-batch, and only files of complete batches are removed:
+    nobody needs these any more. Files of the batch in progress stay, unless --stopped says that there is none.
     """
     from punctuated.tables.open_table import table_at
 
@@ -214,3 +215,7 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "not installed"
+
+
+if __name__ == "__main__":
+    app()

@@ -1,4 +1,4 @@
-"""`punctuated cost calibrate`: measures what structures cost on this machine, for the choice between them (KN-18)."""
+"""`punctuated cost calibrate`: measures what structures cost on this machine, to choose between them (KN-18)."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -54,7 +54,7 @@ def _content(calibration: "Calibration") -> dict[str, Any]:
 
 
 def _weights_table(calibration: "Calibration") -> Table:
-    """P and I by the method of the paper, beside the paper's."""
+    """P and I by the method of the paper, beside the values in the paper."""
     saturated = {(line.setting.structure, line.setting.work): line for line in calibration.usual_lines}
     table = Table("structure", title="Seconds of CPU per 60 s of input, for one tuple touched per second")
     for title in ("P", "paper", "I", "paper", "searches/s", "updates/s"):
@@ -68,7 +68,7 @@ def _weights_table(calibration: "Calibration") -> Table:
 
 
 def _fitted_table(weights: cost.Weights) -> Table:
-    """What is saved: fitted to windows of several sizes, with fixed costs, those of a doubled window and of a match."""
+    """The saved weights: fitted to windows of several sizes, with fixed costs, and costs of a doubling and a match."""
     title = f"Fitted to windows of several sizes; the join around a tuple costs {weights.loop:.2g}"
     table = Table("", "for", title=title)
     for column in ("P", "fixed", "doubling", "match", "I", "fixed"):

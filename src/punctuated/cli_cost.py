@@ -21,7 +21,7 @@ Two = tuple[float, float]
 WINDOWS_HELP = "Tuples in the windows of the left and the right stream."
 BucketSize = Annotated[float, typer.Option(help="Tuples per bucket of a hash index.")]
 NodeSize = Annotated[int, typer.Option(help="Tuples per node of a tree.")]
-Calibrated = Annotated[bool, typer.Option("--calibrated", help="The weights saved for this machine, not the paper's.")]
+Calibrated = Annotated[bool, typer.Option("--calibrated", help="Use the weights of this machine, not the paper's.")]
 
 
 @cost_app.command("table")
@@ -80,15 +80,13 @@ def show_best(
 @cost_app.command("crossovers")
 def show_crossovers(
     windows: Annotated[Two, typer.Option(help=WINDOWS_HELP)] = (5000, 5000),
-    all_pairs: Annotated[
-        bool, typer.Option("--all", help="All 16 pairs, not just the 8 that the paper shows.")
-    ] = False,
+    all_pairs: Annotated[bool, typer.Option("--all", help="Show all 16 pairs, not just the 8 in the paper.")] = False,
     bucket_size: BucketSize = cost.BUCKET_SIZE,
     node_size: NodeSize = cost.NODE_SIZE,
     calibrated: Calibrated = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print at which shares of the left stream in all input another pair of structures becomes the cheapest."""
+    """Print the shares of the left stream in all input at which another pair of structures becomes the cheapest."""
     pairs, weights = cost.ALL_PAIRS if all_pairs else cost.SHOWN_PAIRS, _weights(calibrated)
     found = cost.crossovers(windows, pairs=pairs, weights=weights, bucket_size=bucket_size, node_size=node_size)
     if as_json:
@@ -123,7 +121,7 @@ def show_plan(
         ),
     ] = None,
     right_lifetime: Annotated[
-        str | None, typer.Option(help="The same of a right tuple.", show_default="by values and punctuations")
+        str | None, typer.Option(help="The same for a right tuple.", show_default="by values and punctuations")
     ] = None,
     elapsed: Annotated[
         str | None, typer.Option(help="Time since the start, over which values are counted.", show_default="a window")
@@ -137,8 +135,8 @@ def show_plan(
     throughput: Annotated[
         float | None,
         typer.Option(
-            help="Tuples per second of a core, measured with a query of yours. The built-in CPU times are of narrow "
-            "rows from Parquet files into no sink.",
+            help="Tuples per second of a core, measured with your own query. The built-in CPU times were measured with "
+            "narrow rows from Parquet files and no sink.",
             show_default="built-in CPU times",
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Errors that a user can mend, named: what is missing, or which path cannot be used."""
+"""Errors that a user can fix: they name what is missing, or which path cannot be used."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from punctuated.errors import PunctuatedError
 
 @contextmanager
 def plot_extra() -> Iterator[None]:
-    """Names the extra to install when what runs inside misses matplotlib."""
+    """Names the extra to install if the code inside needs matplotlib and it is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -20,7 +20,7 @@ def plot_extra() -> Iterator[None]:
 
 @contextmanager
 def files_of(path: Path) -> Iterator[None]:
-    """Names the path when what runs inside cannot read or write it."""
+    """Names the path if the code inside cannot read or write it."""
     try:
         yield
     except OSError as error:

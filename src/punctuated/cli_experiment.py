@@ -70,7 +70,7 @@ def run_experiments(
         raise PunctuatedError(f"--scale {scale}: give a number above 0 and up to {_LARGEST_SCALE:,}")
     chosen, left_out = _chosen(name, engine)
     if left_out and not as_json:
-        typer.echo(f"left out, for they do not run on {engine}: {', '.join(left_out)}", err=True)
+        typer.echo(f"left out, because they do not run on {engine}: {', '.join(left_out)}", err=True)
     summaries = []
     with _running(engine, out, quiet=as_json) as runs_on:
         for experiment in chosen:
@@ -104,7 +104,7 @@ def plot_experiments(
     if name == "all":
         chosen = [each for each in chosen if (out / f"{_file_name(each, engine)}.json").exists()]
         if not chosen:
-            raise PunctuatedError(f"no results in {out}: first `{_run_command(name, out, engine)}`")
+            raise PunctuatedError(f"no results in {out}: first run `{_run_command(name, out, engine)}`")
     drawn = [_plot(experiment, out, folder, engine) for experiment in chosen]
     if as_json:
         print_json({"files": [str(path) for path in drawn]})
@@ -120,7 +120,7 @@ def _chosen(name: str, engine: EngineName) -> "tuple[list[Experiment], list[str]
         chosen = [each for each in experiments.values() if engine in each.engines]
         return chosen, [each.name for each in experiments.values() if each not in chosen]
     if name not in experiments:
-        raise PunctuatedError(f"no experiment is called {name!r}; known are: {', '.join(experiments)}, or all")
+        raise PunctuatedError(f"no experiment is called {name!r}; known: {', '.join(experiments)}, or all")
     experiments[name].demand_engine(engine)
     return [experiments[name]], []
 
@@ -175,7 +175,7 @@ def _plot(experiment: "Experiment", results: Path, pictures: Path, engine: Engin
 
 def _read_result(path: Path, command: str) -> dict[str, Any]:
     if not path.exists():
-        raise PunctuatedError(f"{path} does not exist: first `{command}`")
+        raise PunctuatedError(f"{path} does not exist: first run `{command}`")
     with files_of(path):
         text = path.read_text(encoding="utf-8")
     try:

@@ -1,4 +1,4 @@
-"""How the commands print what machines read, and how far a long one is."""
+"""How the commands print output for machines, and the progress of a long command."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,9 +17,14 @@ def print_json(value: object) -> None:
     typer.echo(json.dumps(value, indent=2))
 
 
+def print_json_line(value: object) -> None:
+    """One of several JSON values on standard output, each on its own line."""
+    typer.echo(json.dumps(value))
+
+
 @contextmanager
 def progress_bar(doing: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """A bar on standard error, gone in the end; it is given the share done so far. There is none if `quiet`."""
+    """A bar on standard error that takes the share done so far and disappears at the end; none if `quiet`."""
     if quiet:
         yield None
         return

@@ -29,7 +29,7 @@ class StreamError(PunctuatedError, ValueError):
 
 
 class SinkError(StreamError):
-    """A table that a join is to write cannot be written, or not like that."""
+    """A join cannot write its output to this table with these options."""
 
 
 class PromiseBroken(PunctuatedError):
@@ -41,11 +41,11 @@ class SnapshotError(PunctuatedError, ValueError):
 
 
 class MemoryBudgetError(PunctuatedError, MemoryError):
-    """What a join must remember outgrows the memory that it was given."""
+    """The state of a join has outgrown the memory that it was given."""
 
 
 class ScratchError(PunctuatedError, OSError):
-    """What a join has put on disk cannot be written, or is not what was written."""
+    """A join cannot write to its scratch folder, or a scratch file has changed since it was written."""
 
 
 class FileError(PunctuatedError, OSError):
@@ -53,7 +53,7 @@ class FileError(PunctuatedError, OSError):
 
 
 class SessionError(PunctuatedError, RuntimeError):
-    """A Spark session lacks settings, or its workers this package; the message has the lines to set."""
+    """A Spark session lacks settings, or its workers lack this package. The message says what to set."""
 
 
 class PredicateError(PunctuatedError, ValueError):
@@ -61,19 +61,23 @@ class PredicateError(PunctuatedError, ValueError):
 
 
 class AggregateError(PunctuatedError, ValueError):
-    """A grouping or an aggregate asks for something that is not there."""
+    """A grouping or an aggregate names a column that the results do not have, or one of the wrong type."""
 
 
 class ShedError(PunctuatedError, ValueError):
-    """A join is told to shed in a way that cannot work."""
+    """The limits given to `pt.shed` cannot work together."""
 
 
 class CostError(PunctuatedError, ValueError):
-    """A cost model, an allocation or a sizing was asked for something that it cannot answer."""
+    """A cost model, an allocation or a sizing was given numbers that it cannot work with."""
+
+
+class ExplainError(PunctuatedError, ValueError):
+    """A plan is asked for in a form that there is not, or of something that has none."""
 
 
 class UnboundedStateWarning(UserWarning):
-    """Nothing bounds what a join must remember of one side."""
+    """Nothing bounds the state of one side of the join."""
 
 
 class RejectedRowsWarning(UserWarning):
@@ -81,8 +85,12 @@ class RejectedRowsWarning(UserWarning):
 
 
 class LateGroupsWarning(UserWarning):
-    """Groups that nothing can finish before the end of the streams."""
+    """No punctuation can finish these groups: they come out only when the streams end."""
+
+
+class UnusedPunctuationsWarning(UserWarning):
+    """A stream says when values of its own key are over, but a query joins it by another key."""
 
 
 class CacheWarning(UserWarning):
-    """A folder of caches or settings cannot be used; everything works without it, but slower or with other defaults."""
+    """A folder of caches or settings cannot be used. Everything works without it, but slower or with other defaults."""

@@ -1,8 +1,8 @@
-"""May this folder be used? What lies in it becomes state, settings or machine code, so nobody else may put it there.
+"""May this folder be used? Its files become state, settings or machine code, so nobody else may put files there.
 
-A folder is private if it and all that leads to it, links included, belong to the user or root and can be written by no
-one else; in a sticky folder such as /tmp others cannot replace what is ours. What lies in a folder that others may
-enter must be so, too. Nothing needs such a folder: where there is none, it is done without, and said once.
+A folder is private if it and every folder and link on its path belong to the user or root, and nobody else can write
+there; in a sticky folder such as /tmp others cannot replace our files. If others may enter a folder, its files must be
+private, too. Nothing depends on such a folder: if there is none, the program works without it and says so once.
 """
 
 import os
@@ -20,7 +20,7 @@ _done_without: set[str] = set()
 
 
 class NotPrivate(OSError):
-    """A folder, or what leads to it, could be changed by others."""
+    """Others could change a folder, or the path to it."""
 
 
 def user_folder(variable: str, usual: str) -> Path:
@@ -35,13 +35,13 @@ def user_folder(variable: str, usual: str) -> Path:
 
 
 def private_folder(folder: Path) -> Path:
-    """The folder without links in its path; what is missing is made, for the user alone. Raises OSError otherwise."""
+    """The folder without links in its path; missing folders are made, for the user alone. Raises OSError otherwise."""
     found = _checked_path(folder)
     seen = _lstat(found)
     _check(found, seen, sticky_suffices=False)
     if seen.st_uid != os.geteuid() or seen.st_mode & _OTHERS:
         for path in found.iterdir():
-            with suppress(FileNotFoundError):  # taken away meanwhile
+            with suppress(FileNotFoundError):  # removed meanwhile
                 _check(path, _lstat(path))
     return found
 
@@ -53,7 +53,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def do_without(what: str, trouble: Exception) -> None:
-    """Say that something is done without and why, once in a process."""
+    """Say once in a process what is done without, and why."""
     if what not in _done_without:
         _done_without.add(what)
         warnings.warn(f"{what}: {trouble}", CacheWarning, stacklevel=3)

@@ -64,7 +64,7 @@ def test_every_combination_that_holds_comes_out_once(key: str | None, algorithm:
 
 def test_the_plan_says_what_holds_and_how_it_is_found() -> None:
     plan = pt.join(*streams(tables(1), None), within=WITHIN, where=LADDER).explain()
-    assert "where ((A.v < B.v) & (C.v >= (A.v + B.v)))" in plan
+    assert "where: ((A.v < B.v) & (C.v >= (A.v + B.v)))" in plan
     assert "algorithm: mw" in plan
 
 
@@ -79,7 +79,7 @@ def test_two_streams_may_go_by_their_names() -> None:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        (pt.column("D", "v") > 1, "a stream 'D'; there are: A, B, C"),
+        (pt.column("D", "v") > 1, "a stream 'D'; the streams are: A, B, C"),
         (pt.column("A", "w") > 1, "A has no column 'w'; it has: k, ts, v"),
         (pt.left("v") > 1, r"write pt\.column\('A', 'v'\)"),
         (pt.column("A", "v"), "not true or false"),

@@ -38,8 +38,8 @@ def test_bad_sizes_say_what_to_give(given: Any, said: str) -> None:
         ({"key": None}, {"where": pt.band("k", -1, 1)}, "memory= is for joins with a key"),
         ({}, {"algorithm": "HH"}, "looks through whole windows"),
         ({}, {"algorithm": "nlw"}, "looks through whole windows"),
-        ({}, {"shed": pt.shed(tuples=10)}, "give one of them"),
-        ({"window": pt.rows(3)}, {}, "holds 3 tuples at any time"),
+        ({}, {"shed": pt.shed(tuples=10)}, "give only one of them"),
+        ({"window": pt.rows(3)}, {}, "always holds 3 tuples"),
     ],
 )
 def test_joins_that_cannot_say_why(options: dict[str, Any], join: dict[str, Any], said: str) -> None:

@@ -12,11 +12,6 @@ SHOWN = re.compile(r"^```text\n\$ python examples/(\w+)\.py ?(\w*)\n(.*?)^```$",
 RUNS = SHOWN.findall(PAGE.read_text(encoding="utf-8"))
 
 
-def test_every_example_is_shown() -> None:
-    examples = {path.stem for path in (PAGE.parents[1] / "examples").glob("*.py")}
-    assert {script for script, _, _ in RUNS} == examples - {"real_data"}
-
-
 @pytest.mark.parametrize(("script", "argument", "shown"), RUNS, ids=[f"{run[0]} {run[1]}".strip() for run in RUNS])
 def test_what_is_shown_is_what_is_printed(script: str, argument: str, shown: str) -> None:
     assert printed(script, *argument.split()) == shown

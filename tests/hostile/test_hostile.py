@@ -72,7 +72,8 @@ def _wrong(case: Case, joined: pt.Join) -> Iterator[str]:
     for view in (joined.punctuations, joined.rejected, joined.all, joined.metrics):
         view.validate(full=True)
     results.validate(full=True)
-    joined.explain()
+    for format in ("text", "json", "svg"):
+        joined.explain(format)
     yield from _wrong_groups(case, joined)
     _go_on(case, joined)
     if not case.is_known:

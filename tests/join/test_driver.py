@@ -19,11 +19,12 @@ from punctuated.kernels.key_bytes import mix_codes
 from punctuated.model.batch import StreamBatch
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.pattern import WILDCARD, Constant
-from punctuated.model.predicate import left, right
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
+from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, OnViolation, StreamSpec
+from punctuated.model.spelling import left, right
 from punctuated.model.tuples import Row
+from punctuated.model.window import TimeWindow
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle, expected
 from punctuated.testing.strategies import COLUMNS, Batch, Case, HonestCase, Object, cases, honest_cases, key_patterns
@@ -61,7 +62,7 @@ def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> 
     check_equals_oracle(run, case.spec, case.batches)
 
 
-@pytest.mark.parametrize("how", list(JoinType))
+@pytest.mark.parametrize("how", JOINS_OF_TWO)
 @given(data=st.data())
 def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObject) -> None:
     case = data.draw(cases(types=[how]))
@@ -233,3 +234,18 @@ def test_state_stays_small_while_values_come_and_go(n_buckets: int) -> None:
     assert driver.state.sides["live"].tolist() == [0, 0]
     assert len(driver.statements.memory.runs) == 1  # all ended integers of a bucket are one interval
     assert max(sizes) <= 1.1 * max(sizes[:3])
+
+
+def test_between_batches_nothing_of_the_last_one_is_held() -> None:
+    """Buckets rest in the memory of workers: what they hold is what they say."""
+    both, now = ((LEFT, "A"), (RIGHT, "B")), TimeWindow(0)
+    driver = new_driver(JoinSpec(streams=tuple(StreamSpec(n, COLUMNS[s], ("k",), "ts", window=now) for s, n in both)))
+    times = np.repeat(np.arange(200), 30)  # each tuple meets 30 of the other stream
+    rows = [times, times, times, times > 0]
+    before = pa.total_allocated_bytes()
+    brought = driver.process(*(StreamBatch(pa.table(rows, names=list(COLUMNS[side]))) for side, _ in both))
+    held = pa.total_allocated_bytes() - before
+    assert sum(map(len, brought.results)) == 200 * 30 * 30
+    assert held > 2 * driver.nbytes
+    del brought
+    assert pa.total_allocated_bytes() - before <= driver.nbytes

@@ -58,11 +58,13 @@ def test_the_warning_the_words_and_the_proofs_agree(window: str, punctuated: boo
         warnings.simplefilter("always")
         join = joined({"window": WINDOWS[window]}, other, algorithm)
     warned = [str(each.message) for each in heard if issubclass(each.category, UnboundedStateWarning)]
-    states = [line for line in join.explain().splitlines() if line.startswith("    state:")]
+    states = [node.fact("state") for node in join.plan().children]
     for side in Side:
         missing = bound(join.spec, side).is_missing
         assert any(f"remembers of {'AB'[side]!r}" in words for words in warned) == missing
-        assert states[side].startswith("    state: unbounded until") == missing
+        state = states[side]
+        assert state is not None and state.text.startswith("unbounded until") == missing
+        assert state.data["bounded"] != missing
 
 
 def test_a_stream_called_unbounded_is_not() -> None:

@@ -12,7 +12,7 @@ import punctuated as pt
 from punctuated.errors import UnboundedStateWarning
 from punctuated.experiments.tables_engine import prepare
 from punctuated.model.side import LEFT, RIGHT
-from punctuated.plan.statistics import StreamStatistics, expected, expected_state
+from punctuated.plan.statistics import StreamStatistics, bytes_of, expected, expected_state, most_state
 from punctuated.plan.table_statistics import table_statistics
 from punctuated.plan.waits import Waits
 
@@ -30,7 +30,7 @@ def table(rows: list[tuple[Any, int, bool]], key_type: pa.DataType | None = None
     )
 
 
-def statistics_of(left: pa.Table, right: pa.Table, **right_options: Any) -> tuple[StreamStatistics, StreamStatistics]:
+def statistics_of(left: pa.Table, right: pa.Table, **right_options: Any) -> tuple[StreamStatistics, ...]:
     a = pt.stream(left, name="A", key="k", time="ts", window=10**9)
     b = pt.stream(right, name="B", key="k", time="ts", window=10**9, **right_options)
     join = prepare(a, b, "auto")
@@ -108,3 +108,35 @@ def test_the_load_to_expect_of_a_join_that_sheds() -> None:
     assert seen.rates == (10, 10) and seen.probing == (2.5, 2.5)
     assert seen.windows == (25, 25) and seen.storing == (2.5, 2.5)
     assert seen.matches == (0.5, 0.5)
+
+
+def many(**options: Any) -> Any:
+    """Three streams of values that end in the order A, B, C, a second after each other; each comes once."""
+    tables = [table([(k, 10 * k + late, True) for k in range(100)]) for late in range(3)]
+    streams = [
+        pt.stream(each, name=name, key="k", time="ts", punctuations=pt.unique() if name in "BC" else None)
+        for each, name in zip(tables, "ABC", strict=True)
+    ]
+    return pt.join(*streams, **options)
+
+
+def test_a_tuple_of_many_streams_waits_for_the_last_of_the_others() -> None:
+    joined = many(within="1 hour")
+    a, b, _ = table_statistics(joined.spec, joined.batches, joined.bound.key_types)
+    assert a.waits == Waits(2.0, ended=1.0)  # until C has ended it
+    assert b.waits == Waits()  # A never says anything
+    assert most_state(joined.spec, 0, (a, b, b)) == pytest.approx(a.rate * 2.0, rel=0.01)
+
+
+def test_the_most_of_many_streams_is_what_their_reach_holds() -> None:
+    joined = many(within="30 seconds", algorithm="xjoin")  # which does not listen to punctuations
+    statistics = table_statistics(joined.spec, joined.batches, joined.bound.key_types)
+    assert most_state(joined.spec, 0, statistics) == pytest.approx(statistics[0].rate * 30)
+    seen = max(row["state_1"] for row in many(within="30 seconds").metrics.to_pylist())
+    assert seen <= math.ceil(statistics[0].rate * 30) + 1
+
+
+def test_bytes_are_those_of_columns_and_index() -> None:
+    ours = StreamStatistics(1000, 100, 50, 0, row_bytes=24)
+    assert bytes_of(10, ours) == 850  # as measured on W2
+    assert statistics_of(table([(1, 0, False)] * 8), table([]))[0].row_bytes == pytest.approx(16 + 1 / 8)

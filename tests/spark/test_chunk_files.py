@@ -99,7 +99,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     chunk_files.cache_clear()
     try:
-        with pytest.warns(CacheWarning, match="do not leave state to each other in files.*by others"):
+        with pytest.warns(CacheWarning, match="do not share state in files.*by others"):
             chunk_files().write("t", b"what was kept")
         assert chunks(tmp_path / "chunks") == []
     finally:

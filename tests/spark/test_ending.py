@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
@@ -23,6 +22,7 @@ from punctuated.model.tuples import Row
 from punctuated.spark.ending import ENDED, OPEN, EndReader, PackEnd
 from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.pack import PACKED
+from punctuated.spark.versions import ReadAllAvailable
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Metrics, Steps, clear_cache, is_spreadable, make_query, observe, pack_batch, read_files
@@ -46,6 +46,15 @@ def test_a_run_ends_the_streams_once_and_another_repeats_what_was_begun() -> Non
         (part,) = reader.partitions(OPEN, ENDED)
         assert sum(batch.num_rows for batch in reader.read(part)) == 1
         assert reader.partitions(OPEN, OPEN) == reader.partitions(ENDED, ENDED) == []
+
+
+def test_a_reader_that_is_not_told_where_it_starts_knows_by_the_last_partitions() -> None:
+    """So Spark 4.1 asks."""
+    silent = EndReader(now=False)
+    assert silent.latestOffset() == OPEN
+    silent.partitions(OPEN, ENDED)
+    assert silent.latestOffset() == ENDED
+    assert EndReader(now=True).latestOffset() == ENDED
 
 
 def packed_end(n_buckets: int) -> pa.Table:

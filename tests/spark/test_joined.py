@@ -19,7 +19,7 @@ from punctuated.experiments.file_stream import write_files
 from punctuated.model.pattern import WILDCARD, Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
+from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow, TimeWindow, Window
 from punctuated.spark.session import REQUIRED
@@ -183,7 +183,7 @@ AT_A_TIME = 4
 def running(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Running]:
     """A query for each join type, and for each view of the full join."""
     folder = tmp_path_factory.mktemp("joined")
-    joined = {how: ended_inputs(how).on_spark(spark, folder / how, streaming=True, buckets=3) for how in JoinType}
+    joined = {how: ended_inputs(how).on_spark(spark, folder / how, streaming=True, buckets=3) for how in JOINS_OF_TWO}
     full = joined[JoinType.FULL]
     frames = {how.value: each.all for how, each in joined.items()} | {view: getattr(full, view) for view in VIEWS}
     frames |= {"groups": full.group_by("k", "v").agg(**AGGREGATES), "groups apart": grouped_apart(full)}
@@ -195,7 +195,7 @@ def running(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> di
     return queries
 
 
-@pytest.mark.parametrize("how", list(JoinType))
+@pytest.mark.parametrize("how", JOINS_OF_TWO)
 def test_a_streaming_join_equals_the_oracle(running: dict[str, Running], how: JoinType) -> None:
     case, query, metrics = rich_case(how), running[how.value], Metrics()
 
@@ -329,20 +329,46 @@ def stream(data: Any, name: str = "A", **options: Any) -> pt.Stream:
 def test_explain_names_the_buckets(spark: SparkSession) -> None:
     joined = pt.join(stream(frame(spark), "A"), stream(frame(spark), "B"), how="left", buckets=7)
     assert joined.explain().splitlines() == [
-        "left outer join of A and B on k = k",
-        "  algorithm: pwjoin, purge at every punctuation",
-        "  left A: window 3600 s, lateness 0 s, punctuations from nowhere",
-        "    state: bounded by its window as B goes on",
-        "  right B: window 3600 s, lateness 0 s, punctuations from nowhere",
-        "    state: bounded by its window as A goes on",
-        "  output punctuations: none, since no stream brings any",
-        "buckets: 7",
+        "left outer join of A and B on k",
+        "│  algorithm: pwjoin, purge at every punctuation",
+        "│  estimates: none, since rates are known only once there are rows",
+        "│  buckets: 7",
+        "│  output punctuations: none, since no stream brings any",
+        "│  rows out: a DataFrame, Spark's rows",
+        "├─ A: left stream",
+        "│    key: k; time: ts",
+        "│    rows: a DataFrame, Spark's rows",
+        "│    window: 1 h; lateness 0 s",
+        "│    punctuations: from nowhere",
+        "│    state: bounded by its window as B goes on",
+        "└─ B: right stream",
+        "     key: k; time: ts",
+        "     rows: a DataFrame, Spark's rows",
+        "     window: 1 h; lateness 0 s",
+        "     punctuations: from nowhere",
+        "     state: bounded by its window as A goes on",
     ]
     by_default = pt.join(stream(frame(spark), "A"), stream(frame(spark), "B"))
-    assert by_default.explain().endswith("buckets: 2")
+    assert "│  buckets: 2\n" in by_default.explain()
     whole = pt.join(stream(frame(spark), "A", window=pt.rows(9)), stream(frame(spark), "B"))
     assert "last 9 tuples, in one bucket" in whole.explain()
-    assert whole.explain().endswith("buckets: 1")
+    assert "│  buckets: 1\n" in whole.explain()
+
+
+def test_plans_of_groups_and_chains_say_where_they_are_made(spark: SparkSession) -> None:
+    ended = stream(frame(spark), "A", punctuations=pt.unique())
+    joined = pt.join(ended, stream(frame(spark, v="w"), "B"))
+    groups = joined.group_by("k").agg(n=pt.count())
+    assert "made: in the step of the join" in pt.explain(groups)
+    assert "aggregates: n = count()" in pt.explain(groups)
+    assert "made: in a step of their own behind the join" in joined.group_by("v").explain()
+    outer = pt.join(pt.stream(groups, name="G", window="1 hour"), stream(frame(spark, v="u"), "C"))
+    kinds = [node.kind.value for node in outer.plan().nodes()]
+    assert kinds == ["join", "stream", "groups", "join", "stream", "stream", "stream"]
+    assert "rows: Spark's rows, from the step below" in outer.explain()
+    assert outer.explain(format="svg").startswith("<svg")
+    with pytest.raises(pt.ExplainError, match="format='html'"):
+        outer.explain(format="html")
 
 
 def test_a_session_that_is_not_configured_is_told_the_lines_to_set(spark: SparkSession) -> None:

@@ -273,7 +273,7 @@ def test_every_counter_reaches_prometheus_and_the_line() -> None:
 def test_a_counter_that_does_not_exist_is_no_zero() -> None:
     found = metrics_of(progress(0, punctuated=[bucket(0, results=2)]))
     assert found is not None
-    with pytest.raises(AttributeError, match="no counter 'result'; there are state_left, "):
+    with pytest.raises(AttributeError, match="no counter 'result'; known: state_left, "):
         _ = found.total.result
     with pytest.raises(KeyError):
         _ = found.total["result"]

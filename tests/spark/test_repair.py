@@ -79,8 +79,8 @@ def test_the_first_batch_is_repaired_too(tmp_path: Path) -> None:
         (["checkpoint/commits/*"], "has batch 0, 1, 2 … 9.*up to nothing"),  # of another query
         (["checkpoint/offsets/9"], "begun up to batch 8"),  # of another query that is not so far
         (["sink/_spark_metadata/4"], "lacks batch 4"),  # its log would have a hole
-        (["checkpoint/offsets"], "no checkpoint"),
-        (["sink/_spark_metadata"], "no file sink"),
+        (["checkpoint/offsets"], "not a checkpoint"),
+        (["sink/_spark_metadata"], "not written by a file sink"),
     ],
 )
 def test_everything_else_is_refused(killed: Folders, tmp_path: Path, removed: list[str], message: str) -> None:

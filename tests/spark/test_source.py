@@ -16,7 +16,6 @@ import pytest
 from numpy.typing import NDArray
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from pyspark.sql.types import StructType
 
 from punctuated.errors import PunctuatedError, StreamError
@@ -31,6 +30,7 @@ from punctuated.spark.source import (
     read_options,
     register,
 )
+from punctuated.spark.versions import ReadAllAvailable, ReadMaxRows
 from punctuated.streams import generate
 
 NAMES = ["unique-asc", "cluster-asc-5", "punct-asc-10-40", "punct-random-10-40", "uniform-99"]
@@ -116,7 +116,9 @@ def test_bad_options_fail_when_the_stream_is_loaded(session: SparkSession) -> No
 
 def stream_reader(**options: object) -> GeneratorStreamReader:
     texts = {name: str(value) for name, value in options.items()}
-    return PunctuatedSource(texts).streamReader(StructType())
+    reader = PunctuatedSource(texts).streamReader(StructType())
+    assert isinstance(reader, GeneratorStreamReader)
+    return reader
 
 
 def rows_between(reader: GeneratorStreamReader, start: Offset, end: Offset) -> pa.Table:
@@ -323,3 +325,11 @@ def test_what_only_bounded_streams_can_do() -> None:
         PunctuatedSource({"stream": "unique"}).reader(StructType())
     with pytest.raises(StreamError, match="availableNow reads to the end"):
         stream_reader(stream="unique").prepareForTriggerAvailableNow()
+
+
+def test_before_spark_4_2_a_stream_is_refused_and_a_batch_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punctuated.spark.source.LIMITS_ARE_TOLD", False)
+    source = PunctuatedSource({"stream": "unique", "rows": "2"})
+    with pytest.raises(StreamError, match=r"needs Spark 4.2 or newer.*read it as a batch"):
+        source.streamReader(StructType())
+    assert source.reader(StructType()).partitions()

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -37,7 +37,7 @@ from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
 from punctuated.spark import bucket_state
-from punctuated.spark.cache import CACHE, WorkerCache
+from punctuated.spark.cache import CACHE
 from punctuated.spark.group_step import GroupStep
 from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.pack import Pack
@@ -124,50 +124,6 @@ def test_steps_with_a_stale_cache_equal_the_oracle(case: Case, n: int, random: R
         return steps.run(pack_batch(steps.query, batch, random))
 
     check_steps(case, n, random, run)
-
-
-class Sized:
-    """Stands for a bucket of a given size, and counts how often it is asked for it."""
-
-    n_asked = 0
-
-    def __init__(self, nbytes: int) -> None:
-        self._nbytes = nbytes
-
-    @property
-    def driver(self) -> "Sized":
-        return self
-
-    @property
-    def nbytes(self) -> int:
-        Sized.n_asked += 1
-        return self._nbytes
-
-
-def sized(nbytes: int) -> bucket_state.Bucket:
-    return cast(bucket_state.Bucket, Sized(nbytes))
-
-
-def test_a_full_cache_drops_what_was_used_least_recently() -> None:
-    kept = WorkerCache(largest=100)
-    for number in range(4):
-        kept.put(("query", number), "token", sized(30))
-    assert len(kept) == 3
-    assert kept.take(("query", 0), "token") is None
-    again = kept.take(("query", 1), "token")
-    assert again is not None
-    kept.put(("query", 1), "another token", again)
-    kept.put(("query", 4), "token", sized(30))
-    assert [kept.take(("query", number), "token") is not None for number in (2, 3, 4)] == [False, True, True]
-    kept.put(("query", 5), "token", sized(1000))
-    assert kept.take(("query", 5), "token") is not None  # the last one always stays
-
-
-def test_a_cache_of_many_buckets_costs_little() -> None:
-    kept, Sized.n_asked = WorkerCache(), 0
-    for number in range(500):
-        kept.put(("query", number), "token", sized(1))
-    assert Sized.n_asked < 2_000
 
 
 @FEWER

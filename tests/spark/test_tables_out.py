@@ -1,5 +1,6 @@
 """Tables that a step writes hold what the rows' way gives, in every type, whatever their kind and options."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -77,10 +78,14 @@ def test_every_part_goes_its_own_way(joined: Any, tmp_path: Path) -> None:
         "punctuations": pt.parquet(out / "punctuations", partition_by=["reason"], compression="zstd"),
         "rejected": keep,
     }
-    said = joined.explain(**sinks).splitlines()[-3:]
-    assert said[0] == f"the results: files of a Delta table, written by the workers of the join into {out}/results"
-    assert said[1] == f"the punctuations: Parquet files, written by the workers of the join into {out}/punctuations"
-    assert said[2] == "the rejected rows: rows, to a function"
+    said = json.loads(joined.explain(format="json", **sinks))
+    assert (said["kind"], said["children"][0]["kind"]) == ("output", "join")
+    assert {name: fact["text"] for name, fact in said["facts"].items()} == {
+        "the results": f"files of a Delta table, written by the workers of the join into {out}/results",
+        "the punctuations": f"Parquet files, written by the workers of the join into {out}/punctuations",
+        "the rejected rows": "rows, to a function",
+    }
+    assert [fact["way"] for fact in said["facts"].values()] == ["step", "step", "function"]
     joined.write_to(**sinks, checkpoint=str(tmp_path / "checkpoint"), **ENDED).awaitTermination()
     assert counted(in_delta(out / "results", EXPECTED.results.schema)) == counted(EXPECTED.results)
     punctuations = written(out / "punctuations", EXPECTED.punctuations.schema)
@@ -91,7 +96,11 @@ def test_every_part_goes_its_own_way(joined: Any, tmp_path: Path) -> None:
 
 def test_groups_are_written_with_what_their_join_rejects(joined: Any, tmp_path: Path) -> None:
     groups = joined.group_by("k").agg(**AGGREGATES)
-    sinks = {"groups": pt.parquet(tmp_path / "groups", sort_by="n"), "rejected": pt.delta(tmp_path / "rejected")}
+    sinks: dict[str, Any] = {
+        "groups": pt.parquet(tmp_path / "groups", sort_by="n"),
+        "rejected": pt.delta(tmp_path / "rejected"),
+    }
+    assert "│  the groups: Parquet files, written by the workers of the join into" in pt.explain(groups, **sinks)
     pt.write_to(groups, **sinks, checkpoint=tmp_path / "checkpoint", **ENDED).awaitTermination()
     expected = EXPECTED.group_by("k").agg(**AGGREGATES)
     assert counted(written(tmp_path / "groups", expected.schema)) == counted(expected)
@@ -104,7 +113,7 @@ def test_groups_behind_the_join_are_written(joined: Any, tmp_path: Path) -> None
     sink = pt.parquet(tmp_path / "groups", sort_by="v", compression="gzip")
     pt.write_to(groups, groups=sink, checkpoint=tmp_path / "checkpoint", **ENDED).awaitTermination()
     assert counted(written(tmp_path / "groups", expected.schema)) == counted(expected)
-    with pytest.raises(pt.SinkError, match="apart from the join"):
+    with pytest.raises(pt.SinkError, match="separately from the join"):
         pt.write_to(groups, groups=sink, rejected=tmp_path / "r", checkpoint=tmp_path / "c")
 
 
@@ -153,7 +162,7 @@ def test_what_cannot_be_written_is_refused_when_the_query_is_built(joined: Any, 
         pt.write_to(joined, groups=tmp_path / "g", **how)
     with pytest.raises(pt.StreamError, match="there are sinks for"):
         pt.write_to(joined, result=tmp_path / "g", **how)
-    with pytest.raises(pt.StreamError, match="the very DataFrame"):
+    with pytest.raises(pt.StreamError, match="exactly the DataFrame"):
         pt.write_to(groups.where("n > 1"), groups=tmp_path / "g", **how)
     with pytest.raises(pt.SinkError, match="cannot be opened by pyarrow"):
         joined.write_to(results=pt.delta("dbfs:/r"), **how)

@@ -12,14 +12,14 @@ from pyspark.sql import SparkSession
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
 from punctuated.model.side import Side
-from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import COLUMNS, Batch, Case
 from spark.spark_harness import PATTERN, Metrics, Running, ends, in_band_table, observe, read_files
 
-SPREAD = [how for how in JoinType if how is not JoinType.FULL]
+SPREAD = [how for how in JOINS_OF_TWO if how is not JoinType.FULL]
 BAND = pt.band(("v", "w"), -1, 2)
 
 

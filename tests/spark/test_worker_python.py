@@ -47,7 +47,7 @@ def test_a_python_of_another_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_python_that_is_not_there_is_refused() -> None:
-    with pytest.raises(pt.SessionError, match="not there"):
+    with pytest.raises(pt.SessionError, match="does not exist"):
         check_worker_python(session("/nowhere/python3"))
 
 

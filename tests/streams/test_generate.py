@@ -192,7 +192,7 @@ def test_same_arguments_same_table() -> None:
         ({"name": "cluster-asc-" + "9" * 5000}, "its numbers must not be above"),
         ({"seed": -1}, "seed=-1"),
         ({"start": 1.5}, "start=1.5"),
-        ({"gap": 2**60}, "longer than times can tell"),
+        ({"gap": 2**60}, "beyond the largest time"),
         ({"first_key": 2**63}, "first_key="),
         ({"ahead": 0}, "ahead=0"),
         ({"gap": "-1 s"}, "gap='-1 s'"),

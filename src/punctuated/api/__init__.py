@@ -1,1 +1,1 @@
-"""The public functions; each looks at what it was given and hands over."""
+"""The public functions; each looks at its arguments and calls the engine for them."""

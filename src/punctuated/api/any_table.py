@@ -1,4 +1,4 @@
-"""Tables of any library as tables of Arrow: pandas, and all that have Arrow's interface between libraries."""
+"""Tables of any library as Arrow tables: pandas, and every library with Arrow's C interface."""
 
 from typing import Any, Protocol
 
@@ -9,7 +9,7 @@ from punctuated.join.intake.plain_columns import plain_table
 
 
 class AnyTable(Protocol):
-    """A pyarrow Table, RecordBatch or RecordBatchReader, a pandas or polars frame, and their like."""
+    """A pyarrow Table, RecordBatch or RecordBatchReader, a pandas or polars frame, or something similar."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -34,7 +34,7 @@ def _table(data: Any) -> pa.Table | None:
 
 
 def _from_stream(data: Any) -> pa.Table:
-    """Without empty batches: Arrow hands over those that were cut out of larger ones with too little memory."""
+    """Without empty batches: if one was cut out of a larger batch, Arrow passes it on with too little memory."""
     reader = pa.RecordBatchReader.from_stream(data)
     return pa.Table.from_batches([batch for batch in reader if batch.num_rows], reader.schema)
 
@@ -44,6 +44,6 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _from_pandas(frame: Any) -> pa.Table:
-    """A named index is a column; one without a name is no part of the data, but where its rows came from."""
+    """A named index becomes a column; an index without a name is not part of the data."""
     is_named = any(name is not None for name in frame.index.names)
     return pa.Table.from_pandas(frame.reset_index() if is_named else frame, preserve_index=False)

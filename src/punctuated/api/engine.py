@@ -1,4 +1,4 @@
-"""Spark, for those who use it, and its hosts: what they need is imported only when one of these is called."""
+"""Functions for Spark sessions and their hosts. Pyspark is imported only when one of them is called."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from punctuated.errors import StreamError
 
 
 def configure(spark: Any) -> Any:
-    """Set what streaming joins need in a Spark session; returns the session."""
+    """Set what streaming joins need in a Spark session, and return the session."""
     from punctuated.spark.session import configure as set_all
 
     return set_all(spark)
@@ -21,13 +21,15 @@ def register_source(spark: Any) -> None:
 
 
 def write_to(data: Any, **how: Any) -> Any:
-    """Start one streaming query that writes a join, or groups of one, to tables and other sinks; returns the query.
+    """Start one streaming query that writes the output of a join, or its groups, to tables and other sinks.
+
+    Returns the running query.
 
     Args:
-        data: What `pt.join` gave for streaming DataFrames, or what `group_by(…).agg(…)` of it gave.
-        how: `results`, or `groups` of groups, `punctuations` and `rejected`, each a path, `pt.parquet(…)`,
-            `pt.delta(…)` or a function of a DataFrame and the id of a batch; `checkpoint`; `trigger`, `name` and
-            `finish`, as of `joined.write_to`.
+        data: A join of streaming DataFrames, or the groups that `group_by(…).agg(…)` made of it.
+        how: The sinks `results` (for groups: `groups`), `punctuations` and `rejected`: each a path, `pt.parquet(…)`,
+            `pt.delta(…)`, or a function of a DataFrame and a batch id. Then `checkpoint`, `trigger`, `name` and
+            `finish`, as in `joined.write_to`.
     """
     from punctuated.spark.grouped import SparkGroups
     from punctuated.spark.joined import SparkJoin
@@ -36,17 +38,17 @@ def write_to(data: Any, **how: Any) -> Any:
     origin = data if isinstance(data, SparkJoin) else origin_of(data)
     if not isinstance(origin, SparkJoin | SparkGroups):
         raise StreamError(
-            "pt.write_to takes a join of streaming DataFrames, or the very DataFrame that group_by(…).agg(…) gave, not "
-            f"one that was made of it, nor {type(data).__name__}; others are written by their own writeStream"
+            "pt.write_to takes a join of streaming DataFrames, or exactly the DataFrame that group_by(…).agg(…) "
+            f"returned, not one derived from it, nor {type(data).__name__}; write others by their own writeStream"
         )
     return start(origin, **how)
 
 
 def warm_up() -> None:
-    """Compile the kernels of every join for this host, or wait until another process has; at once if that is done.
+    """Compile the kernels of all joins for this host. Returns at once if they are compiled already.
 
-    Joins do so by themselves when they first run. An image or a host that is warm beforehand saves their first batch
-    half a minute and more.
+    Joins compile what they need when they first run. Calling this beforehand, for example when an image is built,
+    saves their first batch half a minute or more.
     """
     from punctuated.bind.kernels import Kernels
     from punctuated.bind.warm_up import compile_all

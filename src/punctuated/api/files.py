@@ -28,24 +28,24 @@ def files(
     filesystem: "FileSystem | None" = None,
     options: Mapping[str, Any] | None = None,
 ) -> "Files":
-    """Files for `pt.stream`, in the place of a DataFrame: Spark lists them, and the join reads them by itself.
+    """Files for `pt.stream`, in place of a DataFrame: Spark lists the files, and the join reads them itself.
 
-    The rows are those of `spark.readStream.schema(…).parquet(path)`, several times as fast.
+    The rows are the same as those of `spark.readStream.schema(…).parquet(path)`, but read several times as fast.
 
     Args:
         spark: The session.
         path: A folder or a pattern, local or in a store that pyarrow knows: `s3a://`, `gs://`, `abfss://`, `hdfs://`.
         schema: The columns to read: Spark's types, text such as "k BIGINT, at TIMESTAMP", or those of Arrow. By default
-            those that Spark finds in the files that are there.
-        format: "parquet"; other files are for Spark's reader.
-        max_files: How many files a micro-batch takes at most.
-        max_bytes: Likewise, bytes, or text such as "1 GiB"; at least one file.
-        where: Which rows are read, such as `pc.field("price") > 5` of `pyarrow.compute`. Row groups that cannot have
-            any are not read at all.
-        on_damage: What a file or a row group that cannot be read does: "fail" the query, or "reject": it is named in
-            `rejected`, and all others are read.
-        streaming: Whether files are read as they come; if not, those that are there are a batch.
-        filesystem: Of pyarrow, where its own way by the path lacks keys or an address.
+            those that Spark finds in the existing files.
+        format: "parquet". Use Spark's reader for other files.
+        max_files: The most files that a micro-batch takes.
+        max_bytes: The most bytes that a micro-batch takes, or text such as "1 GiB"; always at least one file.
+        where: Which rows are read, such as `pc.field("price") > 5` of `pyarrow.compute`. Row groups that cannot hold
+            such rows are not read at all.
+        on_damage: What to do with a file or row group that cannot be read: "fail" the query, or "reject" it, which
+            names it in `rejected` and reads all others.
+        streaming: Whether to read files as they arrive. If not, the existing files are read as one batch.
+        filesystem: A pyarrow file system, for paths that need credentials or an address.
         options: Further options of Spark's file source, such as `{"pathGlobFilter": "*.parquet"}`.
     """
     from punctuated.spark.files import open_files

@@ -11,6 +11,7 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.near import Near
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import ShedError, StreamError
+from punctuated.join.expressions.shape import Select
 from punctuated.model.policy import Policy
 from punctuated.model.predicate import Expression
 from punctuated.model.reach import Steps, Within
@@ -68,53 +69,55 @@ def join(
     sample_every: Duration | None = None,
     threads: int = 1,
     buckets: int | None = None,
-    select: Sequence[str] | None = None,
+    select: Select | None = None,
     shed: Shed | None = None,
     node_size: int = DEFAULT_NODE_SIZE,
     bucket_size: int = DEFAULT_BUCKET_SIZE,
 ) -> "Join | SparkJoin":
     """Join two to eight streams on their keys, within their windows.
 
-    A result has one tuple of each stream. Gives a `Join` over tables, a `SparkJoin` over DataFrames; both have
+    A result has one tuple of each stream. Returns a `Join` for tables and a `SparkJoin` for DataFrames. Both have
     `results`, `punctuations`, `rejected`, `all`, `explain()` and `group_by(…)`.
 
     Args:
-        streams: From `pt.stream`, or what another `pt.join` gave; of two, the left one and the right one.
-        how: "inner", "left", "right", "full", "semi" or "anti"; more than two streams are joined by "inner".
-        algorithm: "auto", or one of "pwjoin" (windows and punctuations), "wjoin" (windows only), "pjoin"
-            (punctuations only), "shj" (neither), or a pair of structures for the left and the right window, such as
-            "HH" or "TN": N (nested loops), H (hash buckets), B (B+tree), T (T-tree). For any number of streams "hw"
-            (an index of values), "nlw" (a scan of all tuples), "mw" (a scan of those in time), "gca" and "lca" (the
-            same with wide windows, and a second look), and to compare with "ripple" and "xjoin". Of two streams without
-            windows, "xjoin" is XJoin itself, which uses the disk. The results are the same, what is remembered and what
-            it costs is not.
+        streams: Made by `pt.stream`, or by another `pt.join`. With two streams: the left one, then the right one.
+        how: "inner", "left", "right", "full", "semi" or "anti". For more than two streams only "inner".
+        algorithm: "auto" lets the join choose. All algorithms give the same results; they differ in what they remember
+            and what they cost. For two streams: "pwjoin" (uses windows and punctuations), "wjoin" (windows only),
+            "pjoin" (punctuations only), "shj" (neither), or a pair of structures for the left and the right window,
+            such as "HH" or "TN": N (nested loops), H (hash buckets), B (B+tree), T (T-tree). For any number of
+            streams: "hw" (an index of values), "nlw" (a scan of all tuples), "mw" (a scan of the tuples in time),
+            "gca" and "lca" (the same with wide windows, checked again afterwards). For comparison: "ripple" and
+            "xjoin". For two streams without windows, "xjoin" is XJoin itself, which uses the disk.
         within: How far apart the members of a result may be, in place of the windows of the streams: one duration for
-            all, or one for each pair, `{("A", "B"): "5 min", ("B", "C"): "9 min"}`. Of pairs that are missing, the
-            shortest way through others tells.
+            all, or one for each pair, `{("A", "B"): "5 min", ("B", "C"): "9 min"}`. A missing pair gets the shortest
+            way through other streams.
         where: An extra predicate over both rows, such as `pt.left("bid") >= pt.right("ask")` or
             `pt.band("price", -5, +5)`. Streams without a key are joined by it alone.
         propagation: When the output is punctuated: "early" or "regular" for pwjoin, "regular" or "own-state" for pjoin,
             "none" for all.
         purge_threshold: How many punctuations are collected before a purge; 1 purges at once.
-        max_punctuations: How many punctuations are remembered; the oldest are forgotten beyond that.
-        bucket_memory: The most that one bucket may remember, in bytes or as text ("2 GiB"); the join fails before it
-            takes more. On tables there are as many as threads. By default there is no limit, but on Spark
-            half of what `spark.executor.pyspark.memory` leaves to a Python worker.
-        memory: How much of the streams is kept in memory: a number of tuples of all together, or bytes as text
-            ("64 MiB"). What was not needed for long beyond that waits on disk, and the results are the same; with
-            "xjoin" and "pjoin" results with such tuples come later. The buckets share it.
-        policy: When "pjoin" and "xjoin" purge, relocate, join what is on disk and propagate, from `pt.Policy(…)`.
-        sample_every: The step of event time at which `metrics` of tables are taken.
-        threads: On tables, how many run at a time, each with some of the buckets. With more than one, results come in
-            another order, which is the same every time. `explain()` says so where a join cannot be spread.
-        buckets: Over how many buckets the keys are spread: on Spark by default as many as shuffle partitions, on tables
-            as many as threads; more where memory= is smaller than a batch.
-        select: The columns of the results that are wanted beside the key, by their names in the results (a name that
-            both streams have ends in `_left` or `_right`); others are never made. Every column costs time: on Spark,
-            rows leaving the join are most of the work of many joins.
-        shed: What to leave out at random when CPU or memory does not suffice, from `pt.shed(…)`. Results are then a
-            sample, and `count`, `sum` and `mean` of groups estimates with a standard error. Inner joins only.
-        node_size: Of B+trees and T-trees on windows.
+        max_punctuations: How many punctuations are remembered. Beyond that, the oldest are forgotten.
+        bucket_memory: The most that one bucket may remember, in bytes or as text ("2 GiB"). The join fails before it
+            takes more. On tables there are as many buckets as threads. By default there is no limit on tables; on
+            Spark it is half of what `spark.executor.pyspark.memory` leaves to a Python worker.
+        memory: How much of the streams is kept in memory: a number of tuples of all streams together, or bytes as text
+            ("64 MiB"). Tuples beyond that wait on disk, preferably those that were not needed for long. The
+            results are the same; with "xjoin" and "pjoin", results with tuples on disk come later. The buckets share
+            this memory.
+        policy: When "pjoin" and "xjoin" purge, relocate, join what is on disk and propagate. Made by `pt.Policy(…)`.
+        sample_every: On tables, the step of event time between two rows of `metrics`.
+        threads: On tables, how many threads run at a time, each with some of the buckets. With more than one, results
+            come in another order, which is the same every time. If a join cannot be spread, `explain()` says so.
+        buckets: Over how many buckets the keys are spread. The default is the number of shuffle partitions on Spark
+            and the number of threads on tables, or more if memory= is smaller than a batch.
+        select: Which columns the results have beside the key, by their names in the results. (A name that both
+            streams have ends in `_left` or `_right`.) Other columns are never made. Every column costs time: on Spark,
+            rows leaving the join are most of the work of many joins. A dict gives columns other names or values, such
+            as `{"item": "item_id", "total": pt.column("price") * pt.column("n")}`; results have exactly these columns.
+        shed: What to leave out at random when CPU or memory does not suffice. Made by `pt.shed(…)`. Results are then
+            a sample; `count`, `sum` and `mean` of groups are estimates with a standard error. Inner joins only.
+        node_size: How many entries a node of a B+tree or T-tree on a window holds.
         bucket_size: How many tuples a hash bucket of a window holds on average.
 
     Example:
@@ -125,7 +128,7 @@ def join(
         >>> pt.join(a, b).results.to_pylist()
         [{'k': 1, 'ts': 0, 'at': 2}]
     """
-    given = [_as_stream(each) for each in streams]
+    given = [as_stream(each, "pt.join") for each in streams]
     bound = bind_join(
         [each.declared for each in given],
         Near(within),
@@ -143,7 +146,7 @@ def join(
         node_size=node_size,
         bucket_size=bucket_size,
     )
-    step = None if sample_every is None else _sampling_step(sample_every)
+    step = sampling_step(sample_every)
     return run_where_the_data_is(given, bound, step, threads, buckets)
 
 
@@ -190,16 +193,16 @@ def path(
     buckets: int | None = None,
     **options: Unpack[JoinOptions],
 ) -> "Join | SparkJoin":
-    """Join streams in whose order a key comes along: a tuple of the first, then one of the second, and so on.
+    """Join streams that a key passes in order: a tuple of the first stream, then one of the second, and so on.
 
     Args:
-        streams: In the order of the path; each once.
-        within: How much later the next one may be at most: one duration for all steps, or one for each.
+        streams: In the order of the path, each once.
+        within: How much later the next tuple may be: one duration for all steps, or one for each step.
         both_directions: Whether the way back counts, too.
-        sample_every: As of `pt.join`, as are the others.
-        threads: As of `pt.join`.
-        buckets: As of `pt.join`.
-        options: Those of `pt.join`, but for `within`.
+        sample_every: As in `pt.join`.
+        threads: As in `pt.join`.
+        buckets: As in `pt.join`.
+        options: All other options of `pt.join`.
 
     Example:
         >>> import pyarrow as pa, punctuated as pt
@@ -210,10 +213,10 @@ def path(
         >>> pt.path(a, b, c, within=8, both_directions=True).results["car"].to_pylist()
         [2, 1]
     """
-    given = [_as_stream(each) for each in streams]
+    given = [as_stream(each, "pt.path") for each in streams]
     near = Near(within, along=True, both_directions=both_directions)
     bound = bind_join([each.declared for each in given], near, **options)
-    step = None if sample_every is None else _sampling_step(sample_every)
+    step = sampling_step(sample_every)
     return run_where_the_data_is(given, bound, step, threads, buckets)
 
 
@@ -229,12 +232,12 @@ def run_where_the_data_is(
     if len(frames) == len(streams):
         if threads != 1:
             raise StreamError(
-                f"threads={threads} is for tables: on Spark, as many buckets= run at a time as it has cores"
+                f"threads={threads} is for tables: on Spark, as many buckets= run at a time as there are cores"
             )
         return _on_spark(frames, bound, buckets)
     tables = [each for each in streams if isinstance(each, TableStream)]
     if len(tables) < len(streams):
-        raise StreamError("some streams are tables and some Spark DataFrames; make all the same")
+        raise StreamError("some streams are tables and some are Spark DataFrames; use one kind for all")
     if bound.spec.shed is not None and bound.spec.shed.trigger_us is not None:
         raise ShedError("shed(trigger=…) is for streaming DataFrames; on tables give shed(rate=…)")
     return Join(tables, bound, sample_us, threads, buckets)
@@ -251,17 +254,21 @@ def _on_spark(streams: Sequence[SparkStream], bound: BoundJoin, buckets: int | N
     return SparkJoin(frames, replace(bound, n_buckets=n_buckets, at_once=shuffle_partitions(spark)))
 
 
-def _as_stream(given: Any) -> Stream:
+def as_stream(given: Any, taker: str) -> Stream:
+    """A stream as it is, or a join as a stream; `taker` is the function that takes it, for the message."""
     if is_join(given):
         chained: Stream = stream(given)
         return chained
     if not isinstance(given, Stream):
-        raise StreamError(f"pt.join takes streams made by pt.stream, or a join, not {type(given).__name__}")
+        raise StreamError(f"{taker} takes streams made by pt.stream, or a join, not {type(given).__name__}")
     return given
 
 
-def _sampling_step(sample_every: Duration) -> int:
+def sampling_step(sample_every: Duration | None) -> int | None:
+    """The step of event time at which metrics are taken, if it is given."""
+    if sample_every is None:
+        return None
     step = parse_duration(sample_every)
     if step <= 0:
-        raise StreamError(f"sample_every={sample_every!r} must be longer than nothing")
+        raise StreamError(f"sample_every={sample_every!r} must be longer than zero")
     return step

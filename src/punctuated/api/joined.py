@@ -1,11 +1,13 @@
-"""What `pt.join` gives, whatever runs it: one form for tables and DataFrames."""
+"""What `pt.join` returns, on every engine: one form for tables and DataFrames."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
+from punctuated.join.expressions.shape import Select
 from punctuated.model.aggregate import Aggregate
+from punctuated.model.predicate import Expression
 from punctuated.model.spec import JoinSpec
 
 Table = TypeVar("Table", covariant=True)
@@ -17,6 +19,9 @@ class Grouped(Protocol[Table]):
     def agg(self, **aggregates: Aggregate) -> Table:
         """The groups with these aggregates; each comes out once, when it is final."""
 
+    def explain(self, format: str = "text") -> str:
+        """The plan of groups, and of the join below: as "text", as "json", or as a picture ("svg")."""
+
 
 class Joined(Protocol[Table]):
     """A join: what comes out of it, and what it will do."""
@@ -27,7 +32,7 @@ class Joined(Protocol[Table]):
 
     @property
     def punctuations(self) -> Table:
-        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also tells ranges."""
+        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also shows ranges."""
 
     @property
     def rejected(self) -> Table:
@@ -37,11 +42,20 @@ class Joined(Protocol[Table]):
     def all(self) -> Table:
         """Everything in one table; `_kind` says result, punctuation or rejected."""
 
-    def explain(self) -> str:
-        """The plan, and what to expect of it."""
+    def explain(self, format: str = "text") -> str:
+        """The plan, and what to expect of it: as "text", as "json", or as a picture ("svg")."""
 
-    def group_by(self, *columns: str | Sequence[str]) -> Grouped[Table]:
-        """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
+    def group_by(
+        self, *columns: str | Sequence[str], having: Expression | None = None, select: Select | None = None
+    ) -> Grouped[Table]:
+        """Group the results by columns, or by a list of them; each group comes out once, when it is final.
+
+        `having` says which groups come out, and `select` which columns they have. Both use the grouping columns and the
+        aggregates: `joined.group_by("k", having=pt.column("n") > 1, select={"id": "k", "n": "n"}).agg(n=pt.count())`.
+        """
+
+    def distinct(self, *columns: str | Sequence[str]) -> Table:
+        """Each combination of values of these columns once, when it first appears; by default, of all columns."""
 
     @property
     def schema(self) -> pa.Schema:

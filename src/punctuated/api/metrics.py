@@ -1,4 +1,4 @@
-"""What a join on Spark says about itself: known to users as `pt.metrics`. Pyspark is imported only by `listen`.
+"""`pt.metrics`: what a join on Spark reports about itself. Pyspark is imported only by `listen`.
 
     listener = pt.metrics.listen(spark, pt.metrics.Lines(), pt.metrics.Prometheus("join.prom"))
 
@@ -35,10 +35,10 @@ __all__ = [
 
 
 def listen(spark: Any, *exporters: Exporter) -> "MetricsListener":
-    """Hand the metrics of every join of a session to exporters from now on; to `Lines` if none is given.
+    """From now on, pass the metrics of every join of a session to these exporters; by default to `Lines`.
 
     Returns:
-        The listener, which runs in the driver, or over Connect in the client; `spark.streams.removeListener` ends it.
+        The listener. It runs in the driver, with Spark Connect in the client; `spark.streams.removeListener` ends it.
     """
     from punctuated.spark.metrics.listener import MetricsListener
 

@@ -1,19 +1,22 @@
-"""`pt.stream`: data and what is said of them, as a declared stream over tables, DataFrames or another join."""
+"""`pt.stream`: data and their description, as a declared stream over tables, DataFrames or another join."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import pyarrow as pa
 
 from punctuated.api.any_table import as_table
+from punctuated.api.table_plan import PlanSource
 from punctuated.bind.declared import DeclaredStream, check_endings, declare, declare_output
 from punctuated.bind.options import StreamOptions
 from punctuated.bind.origins import FrameOrigin, TableOrigin, origin_of
 from punctuated.bind.sources import Announced, Source
 from punctuated.errors import ColumnError, StreamError
+from punctuated.join.expressions.shape import Select, columns_of
 from punctuated.join.intake.reading import Reader, announce
 from punctuated.model.batch import EndedKeys, StreamBatch
+from punctuated.model.predicate import Expression, over
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import Duration, Window
@@ -28,20 +31,65 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Told:
+    """The arguments of `pt.stream`: the data and their description."""
+
+    data: Any
+    options: StreamOptions
+
+
+@dataclass(frozen=True)
 class Stream:
     """A declared stream and where its rows come from."""
 
     declared: DeclaredStream
+    told: Told | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     @property
     def spec(self) -> StreamSpec:
-        """What was said of it."""
+        """How the stream was declared."""
         return self.declared.spec
 
     @property
     def schema(self) -> pa.Schema:
-        """Columns of the tuples, without the one that carries patterns."""
+        """Columns of the tuples, without the column of patterns."""
         return self.declared.schema
+
+    @property
+    def punctuations(self) -> Source | None:
+        """What says that a key is over."""
+        return None if self.told is None else self.told.options.get("punctuations")
+
+    def with_(self, **changes: Unpack[StreamOptions]) -> Self:
+        """The same stream, declared anew in some respects.
+
+        Args:
+            changes: Options of `pt.stream`. `where` and `select` use the columns of this stream: `where` takes some of
+                its rows, `select` makes new columns of its columns.
+
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> bids = pt.stream(pa.table({"item": [7, 8], "at": [1, 2]}), name="B", key="item", time="at")
+            >>> bids.with_(window="5 minutes", where=pt.column("item") > 7).spec.window
+            TimeWindow(span_us=300000000, offset_us=0)
+        """
+        assert self.told is not None, "pt.stream makes streams, and remembers what it was told"
+        options = self.told.options | changes
+        before, now = self.told.options.get("where"), changes.get("where")
+        made = self._made()
+        if now is not None:
+            now = now if made is None else over(now, made)
+            options["where"] = now if before is None else before & now
+        wanted = changes.get("select")
+        if wanted is not None and made is not None:
+            options["select"] = {name: over(value, made) for name, value in columns_of(wanted, self.schema, "select=")}
+        again: Self = stream(self.told.data, **options)
+        return again
+
+    def _made(self) -> Mapping[str, Expression] | None:
+        """How the columns are made, if they are not those of the data."""
+        shape = self.declared.shape
+        return None if shape is None else dict(shape.columns)
 
 
 @dataclass(frozen=True)
@@ -50,8 +98,13 @@ class TableStream(Stream):
 
     batches: tuple[pa.Table, ...] = field(repr=False)
 
+    @property
+    def source(self) -> PlanSource:
+        """For plans: where its tuples and endings come from."""
+        return PlanSource(tuple((each.key, each.time) for each in self.declared.endings))
+
     def read(self, reader: Reader) -> Iterator[StreamBatch]:
-        """Batch by batch, with the endings that are announced apart."""
+        """The stream batch by batch, with the endings that are announced separately."""
         announced = [list(_announced(source, reader)) for source in self.declared.endings]
         for i in range(max(len(self.batches), *(len(batches) for batches in announced), 1)):
             batch = reader.read(self.batches[i] if i < len(self.batches) else self.batches[0].schema.empty_table())
@@ -65,6 +118,11 @@ class ChainedTables(TableStream):
 
     origin: TableOrigin = field(repr=False)
 
+    @property
+    def source(self) -> PlanSource:
+        """For plans: the join behind it."""
+        return PlanSource(origin=self.origin.planner())
+
     def read(self, reader: Reader) -> Iterator[StreamBatch]:
         """What the join brings, batch by batch."""
         return map(reader.read, self.origin.chain_batches())
@@ -72,7 +130,7 @@ class ChainedTables(TableStream):
 
 @dataclass(frozen=True)
 class SparkStream(Stream):
-    """A stream over a Spark DataFrame or files, or over the results of a join of some, or groups of them."""
+    """A stream over a Spark DataFrame or files, or over the results or groups of a join on Spark."""
 
     frame: "DataFrame | Files" = field(repr=False)
     origin: FrameOrigin | None = field(default=None, repr=False)
@@ -101,27 +159,35 @@ def stream(
     on_violation: str = "reject",
     order: str | None = None,
     idle_after: Duration | None = None,
+    where: Expression | None = None,
+    select: Select | None = None,
 ) -> Stream:
     """Declare a stream: what its key and time are, how long its tuples matter, and when a key is over.
 
     Args:
-        data: A `pyarrow.Table`, a pandas frame or a table of any library that speaks Arrow, or a list of them, which
-            are then processed as batches in this order; or a Spark DataFrame, streaming or not, or `pt.files(…)` in its
-            place; or what `pt.join` gave, whose results and punctuations then flow on; or the very groups that `agg`
-            gave, each of which then comes at the moment at which it became final.
-        key: The join key: a column or several; None if `where=` of the join decides alone. A join's own key need not
-            be said again.
-        time: The column of event times: a timestamp, or an integer in microseconds. A join brings its own.
+        data: One of these:
+            a `pyarrow.Table`, a pandas frame, or a table of any library that speaks Arrow;
+            a list of such tables, which are processed as batches in this order;
+            a Spark DataFrame, streaming or not, or `pt.files(…)`;
+            what `pt.join` returned: its results and punctuations then flow on;
+            exactly the groups that `agg` returned: each comes at the moment when it became final.
+        key: The join key: one column or several. None if only `where=` of the join decides. For the output of a join,
+            its key by default.
+        time: The column of event times: a timestamp, or an integer in microseconds. The output of a join has its own.
         name: The stream's name in `rejected` and in messages.
         window: How long a tuple stays joinable for later tuples of the other stream: a duration such as "12 hours",
-            `pt.between(…)`, `pt.rows(…)`, or None for ever.
+            `pt.between(…)`, `pt.rows(…)`, `pt.until(…)`, or None for ever.
         punctuations: What says that a key is over: `pt.unique()`, `pt.clustered()`, `pt.when(…)`, `pt.rows_with(…)`,
             `pt.endings(…)`, or several of them joined with `|`.
-        lateness: How far behind the newest tuple another one may come.
-        max_ahead: How far ahead of the newest tuple another one may be, if that is bounded.
+        lateness: How far a tuple may be behind the newest tuple.
+        max_ahead: How far a tuple may be ahead of the newest tuple. By default there is no limit.
         on_violation: What happens to a tuple that comes after its key is over: "reject", "fail" or "accept".
         order: A column that orders tuples of equal times.
         idle_after: On Spark, how long the stream may be silent before its watermark follows the other stream's.
+        where: Which rows of the data are tuples, such as `pt.column("price") > 5`. Other rows still count in two ways:
+            their time counts, and they may end their key, by a flag or because the key comes once.
+        select: Which columns the stream has; all by default. Either names of columns of the data, or a dict of new
+            names, `{"item": "item_id", "cents": pt.column("price") * 100}`. All other options use the new names.
 
     Example:
         >>> bids = pa.table({"item": [1, 1], "at": [5, 9], "closed": [False, True]})
@@ -129,11 +195,49 @@ def stream(
         >>> pt.stream(bids, name="B", key="item", time="at", punctuations=pt.when("closed")).spec.key
         ('item',)
     """
+    options = StreamOptions(
+        key=key,
+        time=time,
+        name=name,
+        window=window,
+        punctuations=punctuations,
+        lateness=lateness,
+        max_ahead=max_ahead,
+        on_violation=on_violation,
+        order=order,
+        idle_after=idle_after,
+        where=where,
+        select=select,
+    )
+    made = _declared(data, **options)
+    if isinstance(made, TableStream) and isinstance(data, Iterator):
+        data = made.batches  # what was read once is not read again
+    return replace(made, told=Told(data, options))
+
+
+def _declared(
+    data: Any,
+    *,
+    key: str | Sequence[str] | None,
+    time: str | None,
+    name: str | None,
+    window: Window | Duration,
+    punctuations: Source | None,
+    lateness: Duration,
+    max_ahead: Duration | None,
+    on_violation: str,
+    order: str | None,
+    idle_after: Duration | None,
+    where: Expression | None,
+    select: Select | None,
+) -> Stream:
+    """The stream that `pt.stream` declares with its arguments."""
     origin = data if is_join(data) else origin_of(data)
     if origin is not None:
         refused = {"time": time, "punctuations": punctuations, "lateness": lateness, "max_ahead": max_ahead}
         refused |= {"order": order, "idle_after": idle_after}
-        return _chained(origin, key, name, window, on_violation, [option for option, value in refused.items() if value])
+        given = [option for option, value in refused.items() if value]
+        return _chained(origin, key, name, window, on_violation, where, select, given)
     tables = None if is_frame(data) else as_tables(data)
     declared = declare(
         _frame_schema(data) if tables is None else tables[0].schema,
@@ -147,14 +251,16 @@ def stream(
         on_violation=on_violation,
         order=order,
         idle_after=idle_after,
+        where=where,
+        select=select,
     )
     endings = tuple(_read_announced(declared, source, on_spark=tables is None) for source in declared.endings)
     declared = replace(declared, endings=endings)
     if tables is None:
-        _refuse_collated(declared.spec.name or "?", data, declared.spec.key)
+        _refuse_collated(declared.spec.name or "?", data, declared.sources_of(declared.spec.key))
         return SparkStream(declared, data)
     for table in tables:
-        to_microseconds(table[declared.spec.time], declared.spec.time)
+        to_microseconds(declared.times_of(table), declared.spec.time)
     return TableStream(declared, tables)
 
 
@@ -166,12 +272,12 @@ def is_frame(data: Any) -> bool:
 
 
 def is_join(data: Any) -> bool:
-    """Whether this is what `pt.join` gives; asked of the type, for a Connect DataFrame takes any name for a column."""
+    """Whether `pt.join` returned this; asks the type, because a Connect DataFrame takes any attribute for a column."""
     return hasattr(type(data), "chain_batches") or hasattr(type(data), "chain_source")
 
 
 def as_tables(data: Any) -> tuple[pa.Table, ...]:
-    """A table, or several of the same columns, of any library that speaks Arrow; their columns are plain."""
+    """One table, or several with the same columns, of any library that speaks Arrow; their columns become plain."""
     single = as_table(data)
     if single is None and isinstance(data, Iterable):
         found = tuple(as_table(each) for each in data)
@@ -180,7 +286,7 @@ def as_tables(data: Any) -> tuple[pa.Table, ...]:
     tables = tuple(table for table in found if table is not None)
     if not tables or len(tables) < len(found):
         raise StreamError(
-            f"a stream needs a pyarrow.Table or another table of Arrow, a pandas frame, or a list of them, "
+            f"a stream needs a pyarrow.Table or another Arrow table, a pandas frame, or a list of them, "
             f"not {type(data).__name__}"
         )
     for table in tables[1:]:
@@ -196,7 +302,7 @@ def _frame_schema(frame: Any) -> pa.Schema:
 
 
 def _read_announced(declared: DeclaredStream, source: Announced, on_spark: bool) -> Announced:
-    """A separate stream of endings, checked; tables of any library are Arrow's from now on."""
+    """A separate stream of endings, checked; tables of any library become Arrow tables."""
     shown = declared.spec.name or "?"
     if is_frame(source.data) != on_spark:
         raise StreamError(f"stream {shown!r} and its endings must both be tables or both be Spark DataFrames")
@@ -229,6 +335,8 @@ def _chained(
     name: str | None,
     window: Window | Duration,
     on_violation: str,
+    where: Expression | None,
+    select: Select | None,
     refused: Sequence[str],
 ) -> Stream:
     """The results of a join, or groups of them, as a stream."""
@@ -238,14 +346,16 @@ def _chained(
     declared = declare_output(
         bound.views.results,
         bound.time_type,
-        bound.views.key,
+        bound.views.shown_key,
         key=key,
         name=name or "".join(stream.name for stream in bound.spec.streams),
         window=window,
         on_violation=on_violation,
+        where=where,
+        select=select,
     )
     if isinstance(origin, TableOrigin):
         return ChainedTables(declared, (), origin)
     frame = origin.chain_source()
-    _refuse_collated(declared.spec.name, frame, declared.spec.key)
+    _refuse_collated(declared.spec.name, frame, declared.sources_of(declared.spec.key))
     return SparkStream(declared, frame, origin)

@@ -10,34 +10,36 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from punctuated.api.stream import TableStream
+from punctuated.api.table_plan import TablePlan
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.buckets import in_buckets, why_in_one
+from punctuated.bind.buckets import in_buckets
 from punctuated.bind.local_run import LocalRun
 from punctuated.bind.origins import remember_origin
 from punctuated.errors import RejectedRowsWarning
+from punctuated.join.expressions.shape import Select
 from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.grouping import grouping_columns
+from punctuated.join.output.grouping import Grouping, grouping_columns
 from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.counters import per_stream, rejected_as
+from punctuated.model.predicate import Expression
 from punctuated.model.rejection import REJECTIONS, describe_rejection
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
 from punctuated.plan.explain import explain
-from punctuated.plan.explain_many import explain_many
-from punctuated.plan.optimizer import describe_candidates
 from punctuated.plan.statistics import expected
 from punctuated.plan.table_statistics import table_statistics
+from punctuated.plan.tree import PlanNode
 
 _SAMPLES = 100  # metrics of a table are taken about this often
 
 
 class Join:
-    """A join over tables. Nothing runs until something is asked for; then it runs once.
+    """A join over tables. It runs once, when its output is first asked for.
 
-    `bound` is the join itself and `batches` are its input, for those who want to run it step by step.
+    To run it step by step, use `bound`, the join itself, and `batches`, its input.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Join:
         threads: int = 1,
         buckets: int | None = None,
     ) -> None:
+        self._sources = [each.source for each in streams]
         self.batches = list(read_batches(streams, bound))
         self.bound = self._with_best_structures(bound) if bound.spec.adaptive else bound
         self._threads, self._spread = threads, in_buckets(self.bound, self.batches, threads, buckets)
@@ -79,7 +82,7 @@ class Join:
 
     @cached_property
     def punctuations(self) -> pa.Table:
-        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also tells ranges."""
+        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also shows ranges."""
         return self._table(View.PUNCTUATIONS)
 
     @cached_property
@@ -94,12 +97,12 @@ class Join:
 
     @cached_property
     def metrics(self) -> pa.Table:
-        """One row per sampling step: tuples in each state, and totals of everything else so far; the docs list them."""
+        """One row per sampling step: tuples in each state, and totals so far; the docs list the columns."""
         return self._known.run.metrics()
 
     @property
     def kept(self) -> dict[str, float]:
-        """Which share of each stream's tuples probed and was stored; all of them, unless the join sheds."""
+        """The share of each stream's tuples that probed, and the share that was stored; all, unless the join sheds."""
         shedding = self._known.run.drivers[0].shedding  # in one bucket, if it sheds
         n = len(self.spec.streams)
         names = [*per_stream("probed", n), *per_stream("stored", n)]
@@ -107,34 +110,64 @@ class Join:
 
     @property
     def structures(self) -> list[tuple[str, str] | None]:
-        """Of the left and the right window after each batch, where they have any of their own; of the first bucket."""
+        """The structures of both windows after each batch, if they have any; those of the first bucket."""
         return [batch.structures for batch in self._known.batches]
 
-    def explain(self) -> str:
-        """The plan, and what to expect of it."""
-        bound = self.bound
-        where = None if bound.where is None else repr(bound.where)
-        if bound.spec.reaches:
-            return explain_many(bound.spec, where) + self._describe_buckets()
-        statistics = table_statistics(bound.spec, self.batches, bound.key_types)
-        plan = explain(bound.spec, statistics, where, describe_candidates(bound.spec, bound.ranged, statistics))
-        return plan + self._describe_buckets()
+    def explain(self, format: str = "text") -> str:
+        """The plan, and what to expect of it: as "text", as "json", or as a picture ("svg").
 
-    def group_by(self, *columns: str | Sequence[str]) -> "TableGrouping":
-        """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
-        return TableGrouping(self, grouping_columns(columns))
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> table = pa.table({"k": [1, 2], "ts": [0, 1]})
+            >>> a, b = (pt.stream(table, name=name, key="k", time="ts", window=10) for name in "AB")
+            >>> print(pt.join(a, b).explain().splitlines()[0])
+            inner join of A and B on k
+        """
+        return explain(self.plan(), format)
+
+    def plan(self) -> PlanNode:
+        """The plan as a tree."""
+        return self.planner().plan()
+
+    def planner(self, grouping: Grouping | None = None) -> TablePlan:
+        """What makes the plan, also that of groups."""
+        return TablePlan(self._spread, self.batches, self._sources, self._threads, grouping)
+
+    def group_by(
+        self, *columns: str | Sequence[str], having: Expression | None = None, select: Select | None = None
+    ) -> "TableGrouping":
+        """Group the results by columns, or by a list of them; each group comes out once, when it is final.
+
+        `having` says which groups come out, and `select` which columns they have. Both use the grouping columns and the
+        aggregates: `joined.group_by("k", having=pt.column("n") > 1, select={"id": "k", "n": "n"}).agg(n=pt.count())`.
+        """
+        return TableGrouping(self, grouping_columns(columns), having, select)
+
+    def distinct(self, *columns: str | Sequence[str]) -> pa.Table:
+        """Each combination of values of these columns once, when it first appears; by default, of all columns.
+
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> bids = pa.table({"item": [7, 7, 7, 8], "bidder": ["a", "b", "a", "a"], "at": [1, 2, 3, 4]})
+            >>> bids = pt.stream(bids, key="item", time="at", punctuations=pt.clustered())
+            >>> pt.only(bids).distinct("item", "bidder").to_pylist()
+            [{'item': 7, 'bidder': 'a'}, {'item': 7, 'bidder': 'b'}, {'item': 8, 'bidder': 'a'}]
+        """
+        bound = self.bound.distinct(grouping_columns(columns, "distinct"))
+        self._warn_of_rejected(stacklevel=3)
+        return self._grouped(bound)
 
     def chain_batches(self) -> Iterator[pa.Table]:
-        """All that the join says to another join, batch by batch; what it has rejected is read here."""
+        """What the join sends to another join, batch by batch; rejected rows are not sent, they are read here."""
         self._warn_of_rejected()
         return chain_of(self.bound, self._run.batches)
 
     def reader(self) -> pa.RecordBatchReader:
-        """The results in pieces, each made when it is read, or by other threads a little before that.
+        """The results in pieces. Each is made when it is read, or a little earlier by another thread.
 
-        They never are in memory all at once, unless `results` was asked for before: then these are read. A reader is
-        read once, and another one runs the join again; but rejected rows, punctuations and metrics are known when one
-        was read to its end. One that is dropped before that stops the join.
+        They are never all in memory at once, unless `results` was asked for before: then the reader reads those. A
+        reader is read once; another reader runs the join again. Once a reader was read to its end, rejected rows,
+        punctuations and metrics are known, too. Dropping a reader before its end stops the join.
 
         Example:
             >>> import pyarrow as pa, punctuated as pt
@@ -147,24 +180,17 @@ class Join:
         batches = (batch for table in tables for batch in table.to_batches())
         return pa.RecordBatchReader.from_batches(self.schema, batches)
 
-    def _describe_buckets(self) -> str:
-        """Where there are several, or could have been."""
-        n, at_once, why = self._spread.n_buckets, self._spread.at_once, why_in_one(self.spec)
-        if n > 1:
-            return f"\nbuckets: {n}, {at_once} at a time"
-        return f"\nthreads: 1 of {self._threads}, since {why}" if self._threads > 1 and why is not None else ""
-
     # Running
 
     @cached_property
     def _run(self) -> "Ran":
-        """Everything, the end of all streams included."""
+        """The whole output, including the end of all streams."""
         run = self._new_run(timed=True)
         return Ran(run, list(run.to_end(self.batches)))
 
     @property
     def _known(self) -> "Ran":
-        """Everything but results, if a reader has gone through these already."""
+        """The output; without results, if a reader has read these already."""
         return self._run if self._read is None or "_run" in vars(self) else self._read
 
     def _new_run(self, *, timed: bool) -> LocalRun:
@@ -175,7 +201,7 @@ class Join:
         return LocalRun(bound, timed=timed, sample_us=step, from_us=None if span is None else span[0])
 
     def _read_results(self) -> Iterator[pa.Table]:
-        """Results as they are found; at the end of them everything else is known."""
+        """Results as they are found; after the last one, everything else is known."""
         run, told = self._new_run(timed=False), list[BatchResult]()
         for parts in run.parts_to_end(self.batches):
             whole = BatchResult()
@@ -194,10 +220,20 @@ class Join:
         ran = self._known if view in (View.PUNCTUATIONS, View.REJECTED) else self._run
         return self.bound.views.table(view, ran.batches)
 
-    def groups(self, by: tuple[str, ...], aggregates: dict[str, Aggregate]) -> pa.Table:
+    def groups(
+        self,
+        by: tuple[str, ...],
+        aggregates: dict[str, Aggregate],
+        having: Expression | None = None,
+        select: Select | None = None,
+    ) -> pa.Table:
         """Groups of the results, in the order in which they became final."""
-        bound = self.bound.group_by(by, aggregates)
-        self._warn_of_rejected()
+        bound = self.bound.group_by(by, aggregates, having, select)
+        if bound.spec.shed is None:
+            self._warn_of_rejected()
+        return self._grouped(bound)
+
+    def _grouped(self, bound: BoundJoin) -> pa.Table:
         groups = bound.groups()
         table = pa.concat_tables([groups.process(batch) for batch in self.batches_for(bound)])
         remember_origin(table, TableGroups(self, bound.seen_as(View.CHAIN, bound.grouping)))
@@ -205,23 +241,28 @@ class Join:
 
     def batches_for(self, bound: BoundJoin) -> list[BatchResult]:
         """What each batch brings to groups."""
-        return self._run.batches if bound.spec.shed is None else self._estimated(bound)
+        is_distinct = bound.grouping is not None and bound.grouping.is_distinct
+        return self._run.batches if bound.spec.shed is None or is_distinct else self._estimated(bound)
 
-    def _warn_of_rejected(self) -> None:
-        """Once, when results are asked for that lack rows."""
-        counts, warned = self._known.run.counts(), self._warned
+    def _warn_of_rejected(self, run: LocalRun | None = None, stacklevel: int = 4) -> None:
+        """Warn once, when results are asked for that lack rows; every run of the join rejects the same rows."""
+        if self._warned:
+            return
         self._warned = True
-        for reason in REJECTIONS if not warned else ():
+        counts = (run or self._known.run).counts()
+        for reason in REJECTIONS:
             columns = per_stream(rejected_as(reason), len(self.spec.streams))
             for stream, counter in zip(self.spec.streams, columns, strict=True):
                 if counts[counter]:
                     message = describe_rejection(stream.name, reason, counts[counter], "joined.rejected shows them")
-                    warnings.warn(message, RejectedRowsWarning, stacklevel=4)
+                    warnings.warn(message, RejectedRowsWarning, stacklevel=stacklevel)
 
     def _estimated(self, bound: BoundJoin) -> list[BatchResult]:
-        """What a join that sheds brings for estimates: every pair has a chance, so it sheds in another way."""
+        """The input of estimates from a join that sheds: every pair must have a chance, so it sheds in another way."""
         if self._for_estimates is None:
-            self._for_estimates = list(LocalRun(bound).to_end(self.batches))
+            run = LocalRun(bound)
+            self._for_estimates = list(run.to_end(self.batches))
+            self._warn_of_rejected(run, stacklevel=7)  # the caller of agg(…)
         return self._for_estimates
 
     def _span(self) -> tuple[int, int] | None:
@@ -232,7 +273,7 @@ class Join:
     # What the tables are like
 
     def _with_best_structures(self, bound: BoundJoin) -> BoundJoin:
-        """To begin with: tables are known before they run."""
+        """The structures to begin with; they can be chosen because tables are known before the join runs."""
         assert bound.chooser is not None
         seen = expected(bound.spec, table_statistics(bound.spec, self.batches, bound.key_types))
         best = pair(bound.chooser.candidates(seen)[0].pair)
@@ -246,7 +287,7 @@ class Join:
 
 
 class Ran(NamedTuple):
-    """A run that is over, and what each batch brought, the end of all streams last."""
+    """A finished run, and what each batch brought; the end of all streams is the last batch."""
 
     run: LocalRun
     batches: list[BatchResult]
@@ -255,8 +296,10 @@ class Ran(NamedTuple):
 class TableGrouping:
     """Results by group, waiting for aggregates."""
 
-    def __init__(self, joined: Join, by: tuple[str, ...]) -> None:
-        self._joined, self._by = joined, by
+    def __init__(
+        self, joined: Join, by: tuple[str, ...], having: Expression | None = None, select: Select | None = None
+    ) -> None:
+        self._joined, self._by, self._having, self._select = joined, by, having, select
 
     def agg(self, **aggregates: Aggregate) -> pa.Table:
         """The groups with these aggregates, in the order in which they became final.
@@ -269,7 +312,11 @@ class TableGrouping:
             >>> pt.join(a, b).group_by("k").agg(n=pt.count()).to_pydict()
             {'k': [2, 1], 'n': [2, 1]}
         """
-        return self._joined.groups(self._by, aggregates)
+        return self._joined.groups(self._by, aggregates, self._having, self._select)
+
+    def explain(self, format: str = "text") -> str:
+        """The plan of the groups and of their join, without aggregates; for these use `pt.explain` of the groups."""
+        return explain(self._joined.planner(Grouping(self._by, {})).plan(), format)
 
 
 @dataclass(frozen=True)
@@ -277,21 +324,29 @@ class TableGroups:
     """Groups that go on as a stream."""
 
     joined: Join
-    bound: BoundJoin  # as a chain of its groups
+    bound: BoundJoin  # gives its groups to another join
+
+    def plan(self) -> PlanNode:
+        """The plan of the groups and of their join."""
+        return self.planner().plan()
+
+    def planner(self) -> TablePlan:
+        """What makes the plan."""
+        return self.joined.planner(self.bound.grouping)
 
     def chain_batches(self) -> Iterator[pa.Table]:
-        """The groups as results, each at its moment, and what the join says of their keys."""
+        """The groups as results, each at its moment, and the punctuations of their keys."""
         groups = self.bound.groups()
         return chain_of(self.bound, [groups.as_results(batch) for batch in self.joined.batches_for(self.bound)])
 
 
 def chain_of(bound: BoundJoin, batches: Sequence[BatchResult]) -> Iterator[pa.Table]:
-    """What is said to another join, batch by batch; what was rejected is read where it was."""
+    """What another join gets, batch by batch; rejected rows stay with the join that rejected them."""
     return (bound.views.table(View.CHAIN, [replace(batch, rejected=[])]) for batch in batches)
 
 
 def read_batches(streams: Sequence[TableStream], bound: BoundJoin) -> Iterator[tuple[StreamBatch, ...]]:
-    """All streams batch by batch; the shorter ones go on with empty batches."""
+    """All streams batch by batch; shorter ones continue with empty batches."""
     nothing = [StreamBatch(schema.empty_table()) for schema in bound.schemas]
     read = (stream.read(reader) for stream, reader in zip(streams, bound.inputs, strict=True))
     for batches in zip_longest(*read):

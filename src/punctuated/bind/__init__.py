@@ -1,1 +1,1 @@
-"""From names, columns and options to one bound join: everything that a join is, below all engines."""
+"""From names, columns and options to one bound join: the complete join, independent of the engine."""

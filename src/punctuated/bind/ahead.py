@@ -1,4 +1,4 @@
-"""Work ahead: what an iterator gives is made in a thread of its own, a few items before it is asked for."""
+"""Work ahead: the items of an iterator are made in a thread of its own, a few items before they are asked for."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -10,18 +10,18 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 _MOST = 2  # items that wait; one more is in the making
-_LOOK_S = 0.05  # how often a thread that is told to stop is looked after
+_LOOK_S = 0.05  # how often to look whether a thread has stopped
 
 
 @dataclass(frozen=True)
 class _Over:
-    """The last that a thread says: there is nothing more, or why there is not."""
+    """The last item of a thread: there is nothing more, or an error says why not."""
 
     error: BaseException | None = None
 
 
 class Ahead(Generic[T]):
-    """An iterator that runs in a thread; it waits while nobody takes what it has made."""
+    """An iterator that runs in a thread; it waits while nobody takes its items."""
 
     def __init__(self, items: Iterator[T]) -> None:
         self._items = items
@@ -37,19 +37,19 @@ class Ahead(Generic[T]):
                 self._made.put(item)
                 if self._stopped:
                     return
-        except BaseException as error:  # whoever reads gets it
+        except BaseException as error:  # the reader gets it
             over = _Over(error)
         self._made.put(over)
 
     def next(self) -> T | _Over:
-        """The next item, or the end; what went wrong in the thread is raised here."""
+        """The next item, or the end; an error of the thread is raised here."""
         item = self._made.get()
         if isinstance(item, _Over) and item.error is not None:
             raise item.error
         return item
 
     def close(self) -> None:
-        """Stop as soon as the item in the making is done, and wait for that."""
+        """Stop as soon as the current item is done, and wait for that."""
         self._stopped = True
         while self._thread.is_alive():
             with suppress(Empty):
@@ -57,9 +57,9 @@ class Ahead(Generic[T]):
 
 
 def side_by_side(many: Sequence[Iterator[T]]) -> Iterator[T]:
-    """What all of these give, each in a thread of its own; the order depends on nothing but what each gives.
+    """The items of all these iterators, each in a thread of its own; the order depends only on the items.
 
-    They take turns. One that has fallen behind is waited for, while the others go on until they are a few items ahead.
+    They take turns. If one falls behind, the others continue until they are a few items ahead, and then wait.
     """
     threads = [Ahead(items) for items in many]
     turns = deque(threads)

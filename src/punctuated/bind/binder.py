@@ -1,7 +1,7 @@
 """The binder: declared streams are checked against each other and become a bound join."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -14,16 +14,17 @@ from punctuated.bind.near import WINDOWS, Near, as_windows, check_multiway, chec
 from punctuated.bind.options import JoinOptions
 from punctuated.bind.stages import check_staged, choose_staged, is_staged
 from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
+from punctuated.join.expressions.evaluate import check_predicate
+from punctuated.join.expressions.shape import selected_names
 from punctuated.join.intake.keys import BOTH_SIDES, Places, common_key_type
 from punctuated.join.intake.reading import Reader
-from punctuated.join.output.where import WherePredicate
 from punctuated.join.tactics.range_predicate import split_predicate
 from punctuated.join.tactics.served_predicate import check_structures
 from punctuated.model.algorithm import Algorithm, choose_algorithm, pair
-from punctuated.model.given import LARGEST, column_names, whole_number
+from punctuated.model.given import LARGEST, whole_number
 from punctuated.model.memory import parse_memory
 from punctuated.model.policy import Policy
-from punctuated.model.predicate import Column, Expression
+from punctuated.model.predicate import HERE, Column, Expression
 from punctuated.model.reach import reach_by_windows
 from punctuated.model.shed import Shed
 from punctuated.model.side import Side
@@ -46,9 +47,9 @@ _DEFAULT_NAMES = ("left", "right")
 
 
 def bind_join(streams: Sequence[DeclaredStream], near: Near = WINDOWS, **options: Unpack[JoinOptions]) -> BoundJoin:
-    """A join of these streams, as near each other as their windows or `near` say.
+    """A join of these streams; their windows or `near` say how near tuples must be to each other.
 
-    Warns if nothing bounds what it must remember of one.
+    Warns if nothing bounds what it must remember of a stream.
     """
     check_number(len(streams))
     named = _named(streams)
@@ -57,8 +58,10 @@ def bind_join(streams: Sequence[DeclaredStream], near: Near = WINDOWS, **options
     spec = _spec(tuple(each.spec for each in named), near, options)
     inputs = tuple(each.reader(types) for each in named)
     bind = _bind_many if spec.reaches else _bind_two
-    bound = bind(spec, inputs, named, options)
-    _ = bound.results  # raises if they would have two columns of one name, or lack one that is selected
+    bound = bind(spec, inputs, named, options).made_of_results(options.get("select"))
+    _ = bound.results  # raises if two columns would have one name, or a selected column is missing
+    for message in _unbounded(bound.spec):
+        warnings.warn(message, UnboundedStateWarning, stacklevel=3)  # where pt.join was called
     return bound
 
 
@@ -74,8 +77,6 @@ def _bind_two(
         check_staged(spec)
     else:
         check_memory(spec)
-    if spec.memory is None:
-        _warn_if_unbounded(spec)
     chooser = structure_chooser(spec, ranged) if spec.adaptive else None
     return BoundJoin(spec, inputs, where, chooser=chooser)
 
@@ -85,11 +86,7 @@ def _bind_many(
 ) -> BoundJoin:
     check_multiway(spec)
     check_memory(spec)
-    where = _predicate(options.get("where"), spec, streams)
-    for side in spec.sides:
-        if is_unbounded_among(spec, side):
-            _warn(spec.streams[side].name, "the others")
-    return BoundJoin(spec, inputs, where)
+    return BoundJoin(spec, inputs, _predicate(options.get("where"), spec, streams))
 
 
 def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> JoinSpec:
@@ -109,7 +106,7 @@ def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> 
         bucket_bytes=None if bucket is None else parse_size(bucket, "bucket_memory"),
         memory=None if memory is None else parse_memory(memory),
         policy=(options.get("policy") or Policy()) if staged else None,
-        selected=None if select is None else _selected(select),
+        selected=None if select is None or isinstance(select, Mapping) else selected_names(select),
         shed=_checked_shed(options.get("shed")),
         node_size=_count(options.get("node_size", DEFAULT_NODE_SIZE), "node_size", least=2, most=_LARGEST_NODE),
         bucket_size=_count(options.get("bucket_size", DEFAULT_BUCKET_SIZE), "bucket_size", most=_LARGEST_NODE),
@@ -130,7 +127,7 @@ def _count(given: int, name: str, least: int = 1, most: int = LARGEST) -> int:
 def _named(streams: Sequence[DeclaredStream]) -> list[DeclaredStream]:
     """All streams, each by a name of its own."""
     if len(streams) > 2 and not all(each.spec.name for each in streams):
-        raise StreamError("columns of a join of more than two streams are named after them: give each pt.stream name=")
+        raise StreamError("columns of more than two streams are named after their streams: give each pt.stream name=")
     defaults = _DEFAULT_NAMES if len(streams) == 2 else [""] * len(streams)
     named = [
         replace(each, spec=replace(each.spec, name=each.spec.name or name))
@@ -169,7 +166,7 @@ def _check_time_zones(streams: Sequence[DeclaredStream]) -> None:
         if not are_times_alike(ours, theirs):
             raise ColumnError(
                 f"{first.spec.name} has times of type {ours} and {stream.spec.name} of type {theirs}: only one of them "
-                "knows its time zone; cast the other one"
+                "has a time zone; cast the other one"
             )
 
 
@@ -179,12 +176,6 @@ def _checked_shed(shed: Shed | None) -> Shed | None:
             raise ShedError(f"shed={shed!r}: give pt.shed(…)")
         shed_allocation(shed)
     return shed
-
-
-def _selected(select: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(select, str):
-        raise ColumnError(f"select={select!r}: give a list of column names")
-    return column_names(select, "select", ColumnError)
 
 
 def _predicate(where: Expression | None, spec: JoinSpec, streams: Sequence[DeclaredStream]) -> Expression | None:
@@ -199,16 +190,20 @@ def _predicate(where: Expression | None, spec: JoinSpec, streams: Sequence[Decla
     if not isinstance(where, Expression):
         raise PredicateError(f"where={where!r} is not a predicate; build one from pt.left(…) and pt.right(…)")
     where = where.with_columns(lambda column: _found(column, spec.streams))
-    # With a row, if only of nulls: without any, Arrow does not even look at some types.
-    WherePredicate(where).check(*(_null_row(stream.schema) for stream in streams))
+    check_predicate(where, [stream.schema for stream in streams])
     return where
 
 
 def _found(column: Column, streams: Sequence[StreamSpec]) -> Column:
     names = [stream.name for stream in streams]
+    if column.side == HERE:
+        raise PredicateError(
+            f"where= has pt.column({column.name!r}), but not of which stream: write pt.left(…) or pt.right(…), or "
+            f"pt.column({names[0]!r}, {column.name!r})"
+        )
     if column.stream:
         if column.stream not in names:
-            raise PredicateError(f"where= speaks of a stream {column.stream!r}; there are: {', '.join(names)}")
+            raise PredicateError(f"where= names a stream {column.stream!r}; the streams are: {', '.join(names)}")
         column = replace(column, side=names.index(column.stream))
     elif len(streams) > 2:
         raise PredicateError(
@@ -221,19 +216,17 @@ def _found(column: Column, streams: Sequence[StreamSpec]) -> Column:
     return column
 
 
-def _null_row(schema: pa.Schema) -> pa.Table:
-    return pa.table([pa.nulls(1, dtype) for dtype in schema.types], names=schema.names)
-
-
-def _warn_if_unbounded(spec: JoinSpec) -> None:
-    for side in Side:
-        if is_unbounded(spec, side):
-            _warn(spec.streams[side].name, repr(spec.streams[side.other].name))
-
-
-def _warn(ours: str, others: str) -> None:
-    message = (
-        f"nothing bounds what the join remembers of {ours!r}: give it a window, "
-        f"or {others} punctuations, and an algorithm that uses them"
-    )
-    warnings.warn(message, UnboundedStateWarning, stacklevel=5)
+def _unbounded(spec: JoinSpec) -> Iterator[str]:
+    """What to say of each stream whose state nothing bounds; of two, what goes to disk is bounded by that."""
+    if spec.reaches:
+        found = [(side, "the others") for side in spec.sides if is_unbounded_among(spec, side)]
+    else:
+        bounded = spec.memory is not None
+        found = [
+            (side, repr(spec.streams[side.other].name)) for side in Side if not bounded and is_unbounded(spec, side)
+        ]
+    for side, others in found:
+        yield (
+            f"nothing bounds what the join remembers of {spec.streams[side].name!r}: give it a window, "
+            f"or {others} punctuations, and an algorithm that uses them"
+        )

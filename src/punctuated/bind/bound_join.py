@@ -1,6 +1,6 @@
-"""A bound join: everything that a join is, as plain data, for tables, Spark, experiments and calibration alike.
+"""A bound join: the complete join as plain data, for tables, Spark, experiments and calibration alike.
 
-It makes drivers, groups and the schemas of views; runners only bring it batches. It travels to workers as it is.
+It makes drivers, groups and the schemas of views; runners only bring it batches. It is sent to workers as it is.
 """
 
 import warnings
@@ -10,13 +10,16 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from punctuated.errors import LateGroupsWarning
+from punctuated.errors import LateGroupsWarning, UnboundedStateWarning
 from punctuated.join.driver import JoinDriver
+from punctuated.join.expressions.shape import Select, Shape, shape_results
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.columns import ResultColumns
+from punctuated.join.output.distinct import Distinct
 from punctuated.join.output.group_by import GroupBy
 from punctuated.join.output.grouping import Grouping, check_grouping, describe_grouping
 from punctuated.join.output.multiway_collector import MultiwayColumns
+from punctuated.join.output.union_collector import UnionColumns
 from punctuated.join.output.views import View, Views, late_groups
 from punctuated.join.overflow.scratch import TableStore
 from punctuated.join.setup import DriverSetup
@@ -24,7 +27,7 @@ from punctuated.join.tactics.range_predicate import RangePredicate, split_predic
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.bucket import BucketPlace
 from punctuated.model.predicate import Expression
-from punctuated.model.spec import JoinSpec
+from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.times import output_time_type
 from punctuated.plan.allocation import ShedAllocation
 from punctuated.plan.optimizer import StructureChooser
@@ -32,7 +35,7 @@ from punctuated.plan.optimizer import StructureChooser
 
 @dataclass(frozen=True)
 class BoundJoin:
-    """The inputs, how they are joined, and what of the output is asked for."""
+    """The inputs, how they are joined, and which part of the output is wanted."""
 
     spec: JoinSpec
     inputs: tuple[Reader, ...]
@@ -40,26 +43,56 @@ class BoundJoin:
     n_buckets: int = 1
     view: View = View.RESULTS
     grouping: Grouping | None = None
-    chooser: StructureChooser | None = None  # made where the join is bound: its weights are those of that machine
-    at_once: int | None = None  # how many buckets are processed at a time; none: all
+    chooser: StructureChooser | None = None  # made where the join is bound, with the weights of that machine
+    at_once: int | None = None  # how many buckets are processed at a time; `None`: all
+    shape: Shape | None = None  # how results are changed before they come out
 
     def seen_as(self, view: View, grouping: Grouping | None = None) -> "BoundJoin":
-        """The same join, another part of its output."""
+        """The same join, with another part of its output."""
         return replace(self, view=view, grouping=grouping)
 
-    def group_by(self, by: tuple[str, ...], aggregates: Mapping[str, Aggregate]) -> "BoundJoin":
-        """The same join, its results by group; warns if nothing can finish the groups before the end."""
+    def made_of_results(self, select: Select | None) -> "BoundJoin":
+        """The same join with computed result columns, if there are any; only the columns they need are made."""
+        if not isinstance(select, Mapping):
+            return self
+        whole = shape_results(self.results, select, None, "the results")
+        bound = replace(self, spec=replace(self.spec, selected=tuple(whole.needed)))
+        return replace(bound, shape=replace(whole, source=bound.results))
+
+    def group_by(
+        self,
+        by: tuple[str, ...],
+        aggregates: Mapping[str, Aggregate],
+        having: Expression | None = None,
+        select: Select | None = None,
+    ) -> "BoundJoin":
+        """The same join with its results grouped; warns if nothing can finish the groups before the end."""
         check_grouping(self.results, by, aggregates, sheds=self.spec.shed is not None)
-        late = late_groups(self.spec, by)
+        grouped = self.seen_as(View.GROUPS, Grouping(by, aggregates))
+        if having is not None or select is not None:
+            shape = shape_results(grouped.groups().schema, select, having, "the groups")
+            grouped = self.seen_as(View.GROUPS, Grouping(by, aggregates, shape))
+        late = late_groups(self.spec, self.key, by)
         if late is not None:
             warnings.warn(late, LateGroupsWarning, stacklevel=3)
-        return self.seen_as(View.GROUPS, Grouping(by, aggregates))
+        return grouped
+
+    def distinct(self, by: tuple[str, ...]) -> "BoundJoin":
+        """The same join with each combination of these columns once; warns if it cannot forget any before the end."""
+        columns = by or tuple(self.results.names)
+        check_grouping(self.results, columns, {}, is_distinct=True)
+        if late_groups(self.spec, self.key, columns) is not None:
+            key = ", ".join(self.key)
+            remedy = f": name the key ({key}), of punctuated streams, among the columns" if key else ""
+            message = f"nothing bounds what distinct({', '.join(columns)}) remembers{remedy}"
+            warnings.warn(message, UnboundedStateWarning, stacklevel=3)
+        return self.seen_as(View.GROUPS, Grouping(columns, {}, is_distinct=True))
 
     # Columns
 
     @cached_property
     def schemas(self) -> tuple[pa.Schema, ...]:
-        """Of the tuples, keys in their common types."""
+        """The schemas of the tuples, with keys in their common types."""
         return tuple(reader.cast_schema for reader in self.inputs)
 
     @property
@@ -68,31 +101,44 @@ class BoundJoin:
         return self.inputs[0].types
 
     @cached_property
-    def columns(self) -> ResultColumns | MultiwayColumns:
+    def columns(self) -> ResultColumns | MultiwayColumns | UnionColumns:
         """How the inputs' columns become those of the results."""
+        if self.spec.how is JoinType.UNION:
+            return UnionColumns.of(self.spec, self.schemas)
         kind = MultiwayColumns if self.spec.reaches else ResultColumns
         return kind.of(self.spec, self.schemas, self.key_types)
 
     @property
     def results(self) -> pa.Schema:
         """The columns of the results."""
-        return self.columns.schema
+        return self.columns.schema if self.shape is None else self.shape.schema
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns of the key in the results; empty if one is missing."""
+        return self._result_views.shown_key or ()
 
     @property
     def time_type(self) -> pa.DataType:
-        """In which times come out: as those of the first stream, in microseconds."""
+        """The type of output times: that of the first stream, in microseconds."""
         return output_time_type(self.schemas[0].field(self.spec.left.time).type)
 
     @cached_property
     def views(self) -> Views:
-        """What leaves the join; the views of its groups, if they are asked for."""
+        """The parts of the output; those of its groups, if groups are wanted."""
         if self.grouping is None:
-            return Views(self.results, self.spec.left.key, self.time_type)
-        return Views(self.groups().schema, self.grouping.ended_by(self.spec.left.key), self.time_type)
+            return self._result_views
+        ended = [self.results.field(name) for name in self.grouping.ended_by(self.key)]
+        return Views.of(self.groups().schema, pa.schema(ended), self.grouping.shape, self.time_type)
+
+    @cached_property
+    def _result_views(self) -> Views:
+        own_key = pa.schema(list(zip(self.spec.left.key, self.key_types, strict=True)))
+        return Views.of(self.results, own_key, self.shape, self.time_type)
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns of the view that is asked for."""
+        """The columns of the wanted view."""
         return self.views.results if self.view is View.GROUPS else self.views.schema(self.view)
 
     @cached_property
@@ -113,12 +159,12 @@ class BoundJoin:
         hash_bits: int = 64,
         tables: TableStore | None = None,
     ) -> JoinDriver:
-        """The operator of one bucket, empty.
+        """A new driver for one bucket, with an empty state.
 
-        `timed` asks for the times of results even if the view does not; metrics are sampled every `sample_us` of event
-        time, from `sample_from_us` or the first tuple on; `bucket_bytes` is the most that it may hold,
-        unless the join itself says so; `hash_bits`: fewer than 64 force collisions; `tables` keeps what goes beyond
-        memory, by default for as long as the process lives.
+        `timed` asks for the times of results even if the view does not. Metrics are sampled every `sample_us` of event
+        time, from `sample_from_us` or the first tuple on. `bucket_bytes` is the most that it may hold, unless the join
+        itself has a limit. `hash_bits` below 64 force collisions. `tables` keeps what goes beyond memory, by default as
+        long as the process lives.
         """
         limit = self.spec.bucket_bytes if self.spec.bucket_bytes is not None else bucket_bytes
         is_ordered = self.grouping is not None and self.grouping.is_ordered
@@ -127,6 +173,7 @@ class BoundJoin:
             schemas=self.schemas,
             key_types=self.key_types,
             where=self.where,
+            shape=self.shape,
             chooser=self.chooser,
             allocate=self._allocation,
             timed=timed or self.view.is_timed or is_ordered,
@@ -141,19 +188,21 @@ class BoundJoin:
         return JoinDriver(setup)
 
     def groups(self) -> GroupBy:
-        """The groups of one bucket, none yet."""
+        """The groups of one bucket, empty."""
         assert self.grouping is not None
-        by, aggregates = self.grouping.by, self.grouping.aggregates
+        by, aggregates, shape = self.grouping.by, self.grouping.aggregates, self.grouping.shape
+        if self.grouping.is_distinct:
+            return Distinct(self.results, by, self.key)
         timed = self.view is View.CHAIN
-        return GroupBy(self.results, by, self.spec.left.key, aggregates, sheds=self._estimates, timed=timed)
+        return GroupBy(self.results, by, self.key, aggregates, sheds=self._estimates, timed=timed, shape=shape)
 
     @property
     def _estimates(self) -> bool:
-        return self.spec.shed is not None and self.grouping is not None
+        return self.spec.shed is not None and self.grouping is not None and not self.grouping.is_distinct
 
     @property
     def _allocation(self) -> ShedAllocation | None:
-        """What falls to one bucket of what the join may use."""
+        """One bucket's share of what the join may use."""
         return None if self.spec.shed is None else ShedAllocation(self.spec.shed, self.n_buckets, self._estimates)
 
     @property
@@ -165,10 +214,17 @@ class BoundJoin:
 
     @property
     def definition(self) -> dict[str, str]:
-        """What a saved state depends on beside the join's specification; views without groups have the same state."""
+        """What a saved state depends on beside the specification; all views without groups have the same state."""
         parts = {} if self.where is None else {"extra predicate (where=)": repr(self.where)}
+        for reader in self.inputs:
+            if reader.shape is not None:
+                parts[f"select= and where= of {reader.stream.name!r}"] = repr(reader.shape)
         if self.grouping is not None:
             parts["grouping"] = describe_grouping(self.grouping.by, self.grouping.aggregates, sheds=self._estimates)
-            if self.view is View.CHAIN:
+            if self.grouping.is_distinct:
+                parts["grouping"] = f"distinct {', '.join(sorted(self.grouping.by))}"
+            elif self.view is View.CHAIN:
                 parts["grouping"] += ", as a stream"
+            shapes = {"select= of the results": self.shape, "having= and select= of the groups": self.grouping.shape}
+            parts |= {part: repr(shape) for part, shape in shapes.items() if shape is not None}
         return parts

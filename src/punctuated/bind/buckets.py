@@ -1,7 +1,7 @@
 """Over how many buckets a join of tables is spread, and why some joins are not.
 
-One bucket for each thread. Where a batch is larger than what may be in memory, there are more: each is processed with
-what it needs in memory, and then rests while others are. In one bucket, values would come and go all the time.
+There is one bucket for each thread. If a batch is larger than the allowed memory, there are more: each is processed
+with what it needs in memory, and rests while others are processed. In one bucket, values would always come and go.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.window import CountWindow
 from punctuated.plan.sizing import MOST_BUCKETS
 
-_MOST_ROUNDS = 256  # as on Spark: buckets that take turns because memory is limited
-_NODE_BYTES = 100  # what a tuple takes beside its row, about
+MOST_ROUNDS = 256  # buckets that take turns because memory is limited
+_NODE_BYTES = 100  # about what a tuple takes beside its row
 
 
 def counts_whole_streams(spec: JoinSpec) -> bool:
@@ -32,7 +32,7 @@ def why_in_one(spec: JoinSpec) -> str | None:
     if counts_whole_streams(spec):
         return "pt.rows(n) over a whole stream needs all of it in one place"
     if spec.how is JoinType.FULL and not spec.left.key:
-        return "of a full outer join without a key, unmatched rows would come out of each bucket"
+        return "unmatched rows of a full outer join without a key would come out of each bucket"
     if spec.is_staged:
         return f"{spec.algorithm.name} works in stages of its own"
     if spec.shed is not None:
@@ -43,7 +43,7 @@ def why_in_one(spec: JoinSpec) -> str | None:
 def in_buckets(
     bound: BoundJoin, batches: Sequence[Sequence[StreamBatch]], threads: int, wanted: int | None
 ) -> BoundJoin:
-    """The same join in as many buckets as are wanted, or as its threads and its memory ask for."""
+    """The same join in as many buckets as are wanted, or as its threads and its memory need."""
     threads = whole_number(threads, "threads", StreamError, least=1, most=MOST_BUCKETS)
     why = why_in_one(bound.spec)
     if wanted is not None:
@@ -56,14 +56,14 @@ def in_buckets(
 
 
 def _rounds(memory: Memory | None, batches: Sequence[Sequence[StreamBatch]]) -> int:
-    """In how many parts the largest batch takes half of the memory, which is what buckets may use that are at work."""
+    """How many parts make the largest batch fit into half of the memory, which is for the buckets at work."""
     if memory is None:
         return 1
     largest = max((sum(_need(each, memory) for each in batch) for batch in batches), default=0)
-    return min(_MOST_ROUNDS, max(1, ceil(2 * largest / (memory.tuples or memory.nbytes or 1))))
+    return min(MOST_ROUNDS, max(1, ceil(2 * largest / (memory.tuples or memory.nbytes or 1))))
 
 
 def _need(batch: StreamBatch, memory: Memory) -> int:
-    """What a batch of a stream takes of a memory, in its terms."""
+    """How much a batch of a stream takes of the memory, in tuples or bytes like the memory."""
     n = len(batch.rows)
     return n if memory.tuples is not None else int(batch.rows.nbytes) + n * _NODE_BYTES

@@ -1,4 +1,4 @@
-"""`python -m punctuated.bind.compile_kernels OF_VALUES …`: compiles kernels, and shares that with others who do."""
+"""`python -m punctuated.bind.compile_kernels OF_VALUES …`: compiles kernels, sharing the work with other processes."""
 
 import os
 import sys
@@ -7,5 +7,5 @@ from punctuated.bind.kernels import Kernels
 from punctuated.bind.warm_up import compile_all
 
 if __name__ == "__main__":
-    os.nice(10)  # Spark, which starts beside it, waits ten seconds for some of its processes, and not longer
+    os.nice(10)  # Spark may start at the same time, and waits only ten seconds for some of its processes
     compile_all(tuple(Kernels[name] for name in sys.argv[1:]))

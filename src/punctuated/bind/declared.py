@@ -1,6 +1,5 @@
-"""A declared stream: its columns and what was said of it, checked, wherever its rows come from."""
+"""A declared stream: its columns and its options, checked, wherever its rows come from."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -8,12 +7,15 @@ import pyarrow as pa
 
 from punctuated.bind.sources import Announced, Clustered, RowsWith, Source, Unique, When, single_sources
 from punctuated.errors import ColumnError, StreamError
+from punctuated.join.expressions.shape import Select, Shape
 from punctuated.join.intake.keys import are_keys_alike
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.in_band import InBand
 from punctuated.model.free_names import HIDDEN
 from punctuated.model.given import column_names, text
+from punctuated.model.nearest import hint_of
+from punctuated.model.predicate import Expression
 from punctuated.model.spec import OnViolation, StreamSpec
 from punctuated.model.times import are_times_alike, is_time
 from punctuated.model.window import Duration, UntilWindow, Window, as_window, parse_duration
@@ -21,17 +23,32 @@ from punctuated.model.window import Duration, UntilWindow, Window, as_window, pa
 
 @dataclass(frozen=True)
 class DeclaredStream:
-    """What `pt.stream` was told."""
+    """The checked arguments of `pt.stream`."""
 
     spec: StreamSpec
     schema: pa.Schema  # of the tuples, without the column of patterns
     pattern_column: str | None = None
     endings: tuple[Announced, ...] = field(default=(), repr=False)  # announced apart from the stream
+    shape: Shape | None = None  # how the data become tuples
 
     def reader(self, key_types: Sequence[pa.DataType]) -> Reader:
-        """How its rows are read, keys in these common types."""
+        """How its rows are read, with keys in these common types."""
         kind = ChainReader if self.spec.is_output else Reader
-        return kind(self.spec, self.pattern_column, self.schema, tuple(key_types))
+        return kind(self.spec, self.pattern_column, self.schema, tuple(key_types), self.shape)
+
+    def times_of(self, table: pa.Table) -> pa.ChunkedArray:
+        """The times of the rows that are tuples."""
+        if self.shape is None:
+            return table[self.spec.time]
+        kept = table.filter(pa.array(self.shape.kept(table)))
+        return self.shape.shaped(kept)[self.spec.time]
+
+    def sources_of(self, names: Sequence[str]) -> list[str]:
+        """The columns of the data behind these columns, except computed ones."""
+        if self.shape is None:
+            return list(names)
+        found = (self.shape.source_of(name) for name in names)
+        return [name for name in found if name is not None]
 
 
 def declare(
@@ -47,11 +64,15 @@ def declare(
     on_violation: str,
     order: str | None,
     idle_after: Duration | None,
+    where: Expression | None,
+    select: Select | None,
 ) -> DeclaredStream:
-    """A stream with these columns; the arguments are those of `pt.stream`."""
+    """A stream over data with these columns; the arguments are those of `pt.stream`."""
     if name is not None:
         text(name, "name", StreamError, "the name of the stream")
     shown = name or "?"
+    shape = _shape(schema, select, where, shown)
+    schema = schema if shape is None else shape.schema
     if time is None:
         raise StreamError(f"stream {shown!r}: give time=, the column of event time (and key=, unless it has none)")
     keys = () if key is None else column_names(key, "key", StreamError)
@@ -82,23 +103,30 @@ def declare(
         ends_any=any(isinstance(source, RowsWith | Announced) for source in sources),
     )
     announced = tuple(source for source in sources if isinstance(source, Announced))
-    return DeclaredStream(spec, pa.schema([schema.field(column) for column in columns]), pattern_column, announced)
+    schema = pa.schema([schema.field(column) for column in columns])
+    return DeclaredStream(spec, schema, pattern_column, announced, shape)
 
 
 def declare_output(
     results: pa.Schema,
     time_type: pa.DataType,
-    own_key: tuple[str, ...],
+    own_key: tuple[str, ...] | None,
     *,
     key: str | Sequence[str] | None,
     name: str,
     window: Window | Duration,
     on_violation: str,
+    where: Expression | None,
+    select: Select | None,
 ) -> DeclaredStream:
-    """The output of a join as a stream; `own_key` is the key of that join, in which it punctuates."""
+    """The output of a join as a stream; `own_key` is the key that the join punctuates, if the output shows it."""
+    shape = _shape(results, select, where, name)
+    if shape is not None:
+        results, own_key = shape.schema, None if own_key is None else shape.renamed(own_key)
     time = InBand.beside(results.names).time
     schema = results.append(pa.field(time, time_type))
-    keys = own_key if key is None else column_names(key, "key", StreamError)
+    keys = (own_key or ()) if key is None else column_names(key, "key", StreamError)
+    is_told = keys == own_key
     check_columns(name, schema, keys, time, None, None, None)
     _check_until(name, schema, time, as_window(window), None)
     spec = StreamSpec(
@@ -108,11 +136,15 @@ def declare_output(
         time=time,
         window=as_window(window),
         on_violation=parse_policy(on_violation),
-        punctuated=keys == own_key,
-        ends_any=keys == own_key,
+        punctuated=is_told,
+        ends_any=is_told,
         is_output=True,
     )
-    return DeclaredStream(spec, schema)
+    return DeclaredStream(spec, schema, shape=shape)
+
+
+def _shape(schema: pa.Schema, select: Select | None, where: Expression | None, stream: str) -> Shape | None:
+    return None if select is None and where is None else Shape.of(schema, select, where, f"stream {stream!r}")
 
 
 def _check_key(stream: str, key: str | Sequence[str] | None, keys: tuple[str, ...], sources: Sequence[Source]) -> None:
@@ -173,7 +205,7 @@ def check_columns(
 
 
 def _check_until(stream: str, schema: pa.Schema, time: str, window: Window, pattern: str | None) -> None:
-    """Raise if windows end by a column that is missing or holds no times, or times of another kind."""
+    """Raise if the column of window ends is missing, or has no times, or times that cannot be compared."""
     if not isinstance(window, UntilWindow):
         return
     if window.column not in schema.names or window.column == pattern:
@@ -213,7 +245,7 @@ def check_endings(stream: DeclaredStream, source: Announced, schema: pa.Schema) 
     ours, theirs = stream.schema.field(stream.spec.time).type, schema.field(source.time).type
     if not are_times_alike(ours, theirs):
         raise ColumnError(
-            f"stream {name!r} has times of type {ours}, its endings of type {theirs}: only one of them knows its "
+            f"stream {name!r} has times of type {ours}, its endings of type {theirs}: only one of them has a "
             "time zone; cast the other one"
         )
     for column, key in zip(keys, source.key, strict=True):
@@ -227,6 +259,4 @@ def _is_text(dtype: pa.DataType) -> bool:
 
 
 def _unknown(stream: str, name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
-    return f"stream {stream!r} has no column {name!r}{hint}"
+    return f"stream {stream!r} has no column {name!r}; {hint_of(name, known, 'it has')}"

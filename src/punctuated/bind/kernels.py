@@ -1,4 +1,4 @@
-"""What of the machine code is compiled together, and what a join needs of it."""
+"""Which kernels are compiled together, and which of them a join needs."""
 
 from enum import Enum
 
@@ -7,43 +7,43 @@ from punctuated.model.spec import JoinSpec
 
 
 class Kernels(Enum):
-    """Kinds of kernels; what takes long to compile stands first.
+    """Kinds of kernels; those that take longest to compile come first.
 
-    What stands around a loop is what its join does beside it: arrays grow, a state is saved and loaded.
+    Kernels around a loop are what its join does outside the loop: arrays grow, a state is saved and loaded.
     """
 
     OF_FOUR = ".four"  # the loop of up to four streams in one join, and of up to eight
     OF_EIGHT = ".eight"
-    OF_VALUES = ".values"  # that of two streams
-    OF_EXPIRIES = ".expiries"  # the same, every tuple with a window of its own
-    OF_PAIRS = ".pairs"  # and where windows have structures of their own
+    OF_VALUES = ".values"  # the loop of two streams
+    OF_EXPIRIES = ".expiries"  # the same, if every tuple has a window of its own
+    OF_PAIRS = ".pairs"  # the same, if windows have structures of their own
     AROUND_VALUES = ".values.around"
     AROUND_EXPIRIES = ".expiries.around"
     AROUND_PAIRS = ".pairs.around"
     AROUND_FOUR = ".four.around"
     AROUND_EIGHT = ".eight.around"
-    OF_EXCHANGE = ".exchange"  # how keys are read and spread: every join
+    OF_EXCHANGE = ".exchange"  # how keys are read and spread; for every join
     OF_SUMS = ".sums"  # of groups
-    OF_COLD = ".cold"  # what a join needs besides, if values may be on disk
+    OF_COLD = ".cold"  # what a join also needs if values may be on disk
     OF_COLD_EXPIRIES = ".cold.expiries"
     OF_COLD_FOUR = ".cold.four"
     OF_COLD_EIGHT = ".cold.eight"
-    OF_STAGES = ".stages"  # and one of values that works in stages
+    OF_STAGES = ".stages"  # what a staged join also needs
 
     @property
     def loop(self) -> "Kernels":
-        """The loop that these kernels stand around, or are added to; a loop itself is its own."""
+        """The loop that these kernels are around, or are added to; for a loop, the loop itself."""
         return _LOOPS.get(self, self)
 
     @property
     def goes_beyond_memory(self) -> bool:
-        """Whether they are added to a join that does without them otherwise."""
+        """Whether only some joins need them in addition."""
         return self in COLD.values() or self is Kernels.OF_STAGES
 
     @property
     def builds_on(self) -> "tuple[Kernels, ...]":
-        """What is compiled before, since these are compiled by running a whole join."""
-        if self is Kernels.AROUND_PAIRS:  # structures, and what stands around any loop of two streams
+        """What is compiled first, since these are compiled by running a whole join."""
+        if self is Kernels.AROUND_PAIRS:  # structures, and what is around any loop of two streams
             return Kernels.OF_PAIRS, Kernels.AROUND_VALUES, Kernels.OF_EXCHANGE
         return (self.loop, AROUND[self.loop], Kernels.OF_EXCHANGE) if self.goes_beyond_memory else ()
 
@@ -67,7 +67,7 @@ _LOOPS = {more: loop for kinds in (AROUND, COLD) for loop, more in kinds.items()
 
 
 def kernels_of(spec: JoinSpec, grouping: Grouping | None = None) -> tuple[Kernels, ...]:
-    """What a join needs, and its groups, if it has any; what takes longest first."""
+    """What a join and its groups need; what takes longest comes first."""
     loop = _loop_of(spec)
     needed = [loop, AROUND[loop], Kernels.OF_EXCHANGE]
     if grouping is not None and any(each.function in ("sum", "mean") for each in grouping.aggregates.values()):

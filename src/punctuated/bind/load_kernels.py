@@ -1,4 +1,4 @@
-"""Loads kernels, or compiles them, by calling them: on small joins, and where that would call others on nothing."""
+"""Loads or compiles kernels by calling them: on small joins, or on empty arrays if a join would call others, too."""
 
 from dataclasses import replace
 from functools import partial
@@ -30,11 +30,11 @@ from punctuated.model.window import TimeWindow, UntilWindow, Window
 
 _ROWS = 3_000  # enough for a state to grow
 _COLUMNS = ("key", "ts", "last", "until")
-_KEY_TYPES = pa.int64(), pa.string()  # of codes, and of numbers
+_KEY_TYPES = pa.int64(), pa.string()  # keys that are codes, and keys that are numbered
 
 
 def load_kernels(kernels: Kernels) -> None:
-    """Those of one kind, and of others as few as possible."""
+    """Load those of one kind, and as few others as possible."""
     if kernels.builds_on:
         run_small_join(kernels)
     elif kernels in AROUND:
@@ -50,7 +50,7 @@ def load_kernels(kernels: Kernels) -> None:
 
 
 def run_small_join(kernels: Kernels) -> None:
-    """A join as it is: as tables, in buckets, and saved and restored."""
+    """A whole join: on tables, in buckets, saved and restored."""
     for key_type in _KEY_TYPES:
         join = _join(key_type, kernels)
         driver, journal, entries = join.driver(), Journal(), []
@@ -61,11 +61,11 @@ def run_small_join(kernels: Kernels) -> None:
         restore(restored, entries)
         restored.process(*(StreamBatch(_rows(2 * _ROWS, key_type)) for _ in join.inputs))
         if join.spec.may_overflow:
-            restored.end()  # which values on disk are told by themselves
+            restored.end()  # values on disk come out by a way of their own
 
 
 def _load_loop(driver: JoinDriver) -> None:
-    """The loop over no objects, and the end of such a batch."""
+    """The loop over no objects, and the end of that batch."""
     nothing = [_no_objects() for _ in driver.spec.sides]
     driver.tactic.expect(nothing)
     driver.tactic.run(np.empty(0, np.int64), 0, 0, nothing)
@@ -91,7 +91,7 @@ def _load_around(join: BoundJoin) -> None:
 
 
 def _take_in(join: BoundJoin) -> None:
-    """Batches come out of an exchange, and their objects into an order."""
+    """Batches come out of an exchange, and their objects are sorted."""
     driver, objects = join.driver(), []
     for side, reader in enumerate(join.inputs):
         encode = partial(driver.tactic.encode, side)

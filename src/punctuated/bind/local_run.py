@@ -1,7 +1,7 @@
-"""A bound join in this process: a driver for each of its buckets, of which some run side by side.
+"""A bound join in this process: a driver for each of its buckets; some of them run at the same time.
 
-What comes out is what one driver for all keys would bring, batch by batch. Of what all buckets have in common the first
-one speaks, as it does on Spark (see `join.exchange.spread`).
+Each batch brings the same as with one driver for all keys. What all buckets have in common comes out of the first one,
+as on Spark (see `join.exchange.spread`).
 """
 
 from collections import Counter
@@ -23,12 +23,12 @@ Batches = Sequence[StreamBatch]  # one of each stream
 
 
 class LocalRun:
-    """Batches in, what they bring out. `bound.at_once` is the number of threads; none: all buckets in this one."""
+    """Takes batches and returns what they bring. `bound.at_once` is the number of threads; `None`: only this one."""
 
     def __init__(
         self, bound: BoundJoin, *, timed: bool = False, sample_us: int | None = None, from_us: int | None = None
     ) -> None:
-        """As of `BoundJoin.driver`; where there are several buckets, metrics are sampled from `from_us` on."""
+        """As in `BoundJoin.driver`; with several buckets, metrics are sampled from `from_us` on."""
         self._bound = bound
         known = None if bound.n_buckets == 1 else from_us
         self.drivers = [
@@ -45,12 +45,12 @@ class LocalRun:
             yield whole
 
     def parts_to_end(self, batches: Iterable[Batches]) -> Iterator[Iterator[BatchResult]]:
-        """The same, each batch bit by bit; one must be read before the next is asked for."""
+        """The same, each batch in parts; one batch must be read before the next is asked for."""
         yield from map(self.process_in_parts, batches)
         yield self._together([_ended(driver) for driver in self.drivers])
 
     def process_in_parts(self, batches: Batches) -> Iterator[BatchResult]:
-        """Results as they are found; all else in the last part, when all buckets are done."""
+        """Results as they are found; everything else in the last part, when all buckets are done."""
         if len(self.drivers) == 1:
             return self.drivers[0].process_in_parts(*batches)
         shares = zip(*map(self._spread, range(len(batches)), batches), strict=True)
@@ -63,7 +63,7 @@ class LocalRun:
         return spread(reader.stream, batch, reader.types, n, everywhere=side in self._bound.spec.everywhere)
 
     def _together(self, buckets: Sequence[Iterator[BatchResult]]) -> Iterator[BatchResult]:
-        """What all buckets bring of a batch; each thread goes through some of them, one after the other."""
+        """What all buckets bring of a batch; each thread works on some of them, one after the other."""
         if len(buckets) == 1:
             yield from buckets[0]
             return
@@ -77,24 +77,24 @@ class LocalRun:
     # What is known of a run
 
     def counts(self) -> dict[str, int]:
-        """The counters as they stand, of all buckets together."""
+        """The counters now, of all buckets together."""
         total = Counter[str]()
         for driver in self.drivers:
             total.update(driver.counts())
         return dict(total)
 
     def metrics(self) -> pa.Table:
-        """The samples that were taken, of all buckets together."""
+        """The samples so far, of all buckets together."""
         return sum_samples([driver.samples for driver in self.drivers]).table()
 
 
 def _ended(driver: JoinDriver) -> Iterator[BatchResult]:
-    """All streams end, for one bucket; it starts when it is asked for."""
+    """The end of all streams for one bucket; it runs when it is asked for."""
     yield driver.end()
 
 
 def _results(parts: Iterator[BatchResult], closing: list[BatchResult], number: int) -> Iterator[BatchResult]:
-    """The results of a bucket; what else it brings is put aside, for the last of its parts has all of it."""
+    """The results of a bucket; its last part has everything else, which is put aside."""
     for part in parts:
         if part.results:
             yield BatchResult(part.results, part.result_ts)
@@ -102,7 +102,7 @@ def _results(parts: Iterator[BatchResult], closing: list[BatchResult], number: i
 
 
 def _closed(buckets: Sequence[BatchResult]) -> BatchResult:
-    """What all buckets have put aside. Clocks and ranges are the same in all of them."""
+    """Everything that the buckets have put aside, as one. Clocks and ranges are the same in all of them."""
     return replace(
         buckets[0],
         results=[],

@@ -12,21 +12,21 @@ from punctuated.model.window import TimeWindow
 
 @dataclass(frozen=True)
 class Near:
-    """What `within=` says, and of a path whether it may be gone in both directions; nothing: as the windows say."""
+    """What `within=` says, and whether a path counts in both directions; without it, the windows decide."""
 
     within: Within | Steps | None = None
     along: bool = False
     both_directions: bool = False
 
     def ways(self, streams: Sequence[StreamSpec]) -> tuple[Reach, ...]:
-        """One way to be near, or two of a path; none where the windows of two streams say it."""
+        """One way to be near, or two for a path; none if the windows of two streams decide."""
         names = [stream.name for stream in streams]
         if self.within is None:
             return (reach_by_windows(names, [each.window for each in streams]),) if len(streams) > 2 else ()
         for stream in streams:
             if stream.window is not None:
                 raise WindowError(
-                    f"stream {stream.name!r} has a window of its own, and within= says how near tuples must be; "
+                    f"stream {stream.name!r} has a window of its own, but within= also says how near tuples must be; "
                     "leave one of them out"
                 )
         if not self.along:
@@ -39,13 +39,13 @@ WINDOWS = Near()
 
 
 def as_windows(streams: Sequence[StreamSpec], ways: Sequence[Reach]) -> tuple[StreamSpec, ...]:
-    """Two streams whose own windows say the same: how much later a tuple of the other may be, by any way."""
+    """Two streams with windows that say the same: how much later a tuple of the other may be, in any way."""
     spans = (max(way[side][1 - side] for way in ways) for side in range(2))
     return tuple(replace(stream, window=TimeWindow(span)) for stream, span in zip(streams, spans, strict=True))
 
 
 def check_number(n_streams: int) -> None:
-    """Raise if so many streams cannot be joined."""
+    """Raise if this many streams cannot be joined."""
     if n_streams < 2:
         raise StreamError(f"a join needs two streams or more; {n_streams or 'none'} was given")
     if n_streams > MOST_STREAMS:
@@ -59,7 +59,7 @@ def choose_multiway(name: str, propagation: str | None, *, keyed: bool) -> Algor
 
 
 def is_multiway(name: object) -> bool:
-    """Whether an algorithm is of the W-join's family, which serves two streams as well."""
+    """Whether an algorithm belongs to the W-join's family, which also serves two streams."""
     return isinstance(name, str) and name in MULTIWAY
 
 
@@ -67,8 +67,8 @@ def check_multiway(spec: JoinSpec) -> None:
     """Raise if a join of any number of streams is asked for what only joins of two can do."""
     if spec.how is not JoinType.INNER:
         raise AlgorithmError(
-            f"how={spec.how.value!r}: a join of more than two streams, or by {spec.algorithm.name!r}, is an inner one; "
-            "for others join two at a time"
+            f"how={spec.how.value!r}: a join of more than two streams, or by {spec.algorithm.name!r}, is always inner; "
+            "for other kinds join two at a time"
         )
     if spec.algorithm.structures is not None:
         raise AlgorithmError(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from punctuated.bind.sources import Source
+from punctuated.join.expressions.shape import Select
 from punctuated.model.policy import Policy
 from punctuated.model.predicate import Expression
 from punctuated.model.shed import Shed
@@ -23,6 +24,8 @@ class StreamOptions(TypedDict, total=False):
     on_violation: str
     order: str | None
     idle_after: Duration | None
+    where: Expression | None
+    select: Select | None
 
 
 class JoinOptions(TypedDict, total=False):
@@ -37,7 +40,15 @@ class JoinOptions(TypedDict, total=False):
     bucket_memory: int | str | None
     memory: int | str | None
     policy: Policy | None
-    select: Sequence[str] | None
+    select: Select | None
     shed: Shed | None
     node_size: int
     bucket_size: int
+
+
+class UnionOptions(TypedDict, total=False):
+    """See `pt.only` and `pt.union` for what each means."""
+
+    max_punctuations: int
+    bucket_memory: int | str | None
+    select: Select | None

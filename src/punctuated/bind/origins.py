@@ -1,7 +1,7 @@
-"""Where data come from that a join has given out, so that they can go on as a stream.
+"""Remembers which data a join has returned, so that they can go on as a stream.
 
-`agg` gives a plain table or DataFrame. What is known beside it, when each group became final and which values are
-over, is found again by the very object; whatever is made of it by others is plain data.
+`agg` returns a plain table or DataFrame. More is known about this object: when each group became final, and which
+values are over. It is found again by the identity of the object; anything derived from it is plain data.
 """
 
 import weakref
@@ -11,16 +11,24 @@ from typing import Any, Protocol, runtime_checkable
 import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.plan.tree import PlanNode
 
 _ORIGINS: dict[int, "TableOrigin | FrameOrigin"] = {}
 
 
-class Origin(Protocol):
+class Planner(Protocol):
+    """What can make a plan."""
+
+    def plan(self) -> PlanNode:
+        """The plan as a tree, with the plans of its inputs."""
+
+
+class Origin(Planner, Protocol):
     """What can go on as a stream: the results of a join, or groups of them."""
 
     @property
     def bound(self) -> BoundJoin:
-        """The join; its views tell the columns, and the key in which it says that values are over."""
+        """The join; its views give the columns, and the key that it punctuates."""
 
 
 @runtime_checkable
@@ -28,26 +36,29 @@ class TableOrigin(Origin, Protocol):
     """One of tables."""
 
     def chain_batches(self) -> Iterator[pa.Table]:
-        """All that it says to another join, batch by batch."""
+        """Everything that another join gets, batch by batch."""
+
+    def planner(self) -> Planner:
+        """What makes its plan; it holds none of its output."""
 
 
 class FrameOrigin(Origin, Protocol):
     """One of DataFrames."""
 
     def chain_source(self) -> Any:
-        """All that it says to another join, as a DataFrame."""
+        """Everything that another join gets, as a DataFrame."""
 
     def with_end(self, now: bool) -> "FrameOrigin":
-        """The same where all streams end, in this run or in a later one."""
+        """The same with the end of all streams, in this run or in a later one."""
 
 
 def remember_origin(data: Any, origin: TableOrigin | FrameOrigin) -> None:
-    """Where this very object comes from, as long as it lives."""
+    """Remember where this object comes from, as long as it lives."""
     place = id(data)
     _ORIGINS[place] = origin
     weakref.finalize(data, _ORIGINS.pop, place, None)
 
 
 def origin_of(data: Any) -> TableOrigin | FrameOrigin | None:
-    """Where it comes from, if a join gave it out."""
+    """Where it comes from, if a join returned it."""
     return _ORIGINS.get(id(data))

@@ -75,21 +75,24 @@ def unique() -> Source:
 
 
 def clustered() -> Source:
-    """Tuples of a key come together: a key is over once the stream has gone on to another one."""
+    """All tuples of a key come together: a key is over once the stream has moved on to another key."""
     return Clustered()
 
 
 def when(column: str) -> Source:
-    """A boolean column is true on the last tuple of its key."""
+    """A boolean column that is true on the last tuple of each key."""
     return When(text(column, "when", StreamError))
 
 
 def rows_with(column: str) -> Source:
-    """Rows with text in this column are punctuations, a pattern per other column: `<180,*>`, `<[10,20),*>`."""
+    """Rows with text in this column are punctuations: one pattern per other column, like `<180,*>` or `<[10,20),*>`."""
     return RowsWith(text(column, "rows_with", StreamError))
 
 
 def endings(data: Any, *, key: str | list[str] | tuple[str, ...], time: str) -> Source:
-    """Another table or stream names keys that end, and when, also in the future; a tuple at that very time counts."""
+    """A separate table or stream that says which keys end, and when.
+
+    The time may lie in the future. A tuple at that very time still counts.
+    """
     kept = tuple(data) if isinstance(data, Iterator) else data  # it is read more than once
     return Announced(kept, column_names(key, "key", StreamError), text(time, "time", StreamError))

@@ -1,4 +1,4 @@
-"""Joins in stages: which ones are, and what they cannot do."""
+"""Staged joins: which joins work in stages, and what they cannot do."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
 
 
 def is_staged(name: str, streams: Sequence[StreamSpec], ways: Sequence[Reach], options: JoinOptions) -> bool:
-    """Whether results with tuples that are on disk come later, in stages of their own.
+    """Whether results with tuples on disk come later, in stages of their own.
 
-    XJoin of two streams without windows always is; with windows or more streams its name is that of the W-join's
-    baseline. PJoin is if it is given a memory or a policy.
+    XJoin of two streams without windows always works like that; with windows or more streams, its name means the
+    W-join's baseline. PJoin does if it is given a memory or a policy.
     """
     policy = options.get("policy")
     if policy is not None and not isinstance(policy, Policy):
@@ -33,7 +33,7 @@ def is_staged(name: str, streams: Sequence[StreamSpec], ways: Sequence[Reach], o
 
 
 def choose_staged(name: str, propagation: str | None) -> Algorithm:
-    """The algorithm of that name; PJoin goes by Theorem 1, unless the both-sides rule is asked for."""
+    """The algorithm of that name; PJoin uses Theorem 1, unless the both-sides rule is asked for."""
     if name == "pjoin":
         return choose_algorithm(name, propagation or Propagation.OWN_STATE.value)
     if propagation not in (None, Propagation.NONE.value):
@@ -42,26 +42,26 @@ def choose_staged(name: str, propagation: str | None) -> Algorithm:
 
 
 def check_staged(spec: JoinSpec) -> None:
-    """Raise if a join in stages is asked for what it cannot do."""
+    """Raise if a staged join is asked for something it cannot do."""
     name = spec.algorithm.name
     if spec.how is not JoinType.INNER:
         raise AlgorithmError(
-            f"how={spec.how.value!r}: a match may still lie on disk, so {name!r} in stages is an inner join; "
+            f"how={spec.how.value!r}: a match may still be on disk, so {name!r} in stages is always an inner join; "
             "use another algorithm, or leave memory= and policy= out"
         )
     if spec.purge_threshold != 1:
-        raise AlgorithmError("purge_threshold= belongs into policy=pt.Policy(purge='lazy', purge_threshold=…) here")
+        raise AlgorithmError("give purge_threshold= here by policy=pt.Policy(purge='lazy', purge_threshold=…)")
     if spec.shed is not None:
-        raise AlgorithmError(f"shed= leaves tuples out, and {name!r} in stages brings them to disk: leave out one")
+        raise AlgorithmError(f"shed= leaves tuples out, but {name!r} in stages puts them on disk: use only one of both")
     if not spec.left.key:
         raise AlgorithmError(f"{name!r} in stages finds tuples by their keys: give both streams key=")
     for stream in spec.streams:
         if stream.window is not None:
             raise AlgorithmError(
-                f"stream {stream.name!r} has a window, and {name!r} in stages has none; use 'pwjoin', which has both"
+                f"stream {stream.name!r} has a window, but {name!r} in stages has none; use 'pwjoin', which has both"
             )
         if stream.on_violation is OnViolation.ACCEPT:
             raise AlgorithmError(
-                f"stream {stream.name!r} has on_violation='accept': {name!r} in stages counts on punctuations; "
+                f"stream {stream.name!r} has on_violation='accept', but {name!r} in stages relies on punctuations; "
                 "use 'reject' or 'fail'"
             )

@@ -1,7 +1,7 @@
-"""Kernels are compiled once per host: whoever comes first compiles what a join needs, the others wait and load it.
+"""Kernels are compiled once per host: the first process compiles what a join needs, the others wait and load it.
 
-Without this, all workers of a host would compile the same kernels at the same time in their first task. Those who come
-together share the work: each takes a kind that nobody is at.
+Without this, all workers of a host would compile the same kernels at the same time in their first task. Processes that
+come at the same time share the work: each takes a kind that no other one is compiling.
 """
 
 import fcntl
@@ -24,9 +24,9 @@ Needed = tuple[Kernels, ...]
 
 @cache
 def compile_all(needed: Needed) -> None:
-    """See to it that these kernels are compiled on this host: first those that nobody is at, then wait for the others.
+    """Make sure that these kernels are compiled on this host: compile what no other process does, wait for the rest.
 
-    Where machine code cannot be kept, each process compiles what it needs when it needs it.
+    If machine code cannot be kept, each process compiles what it needs when it needs it.
     """
     for waits in (False, True):
         for kernels in needed:
@@ -34,9 +34,9 @@ def compile_all(needed: Needed) -> None:
 
 
 def compile_beside(needed: Needed) -> None:
-    """The same by other processes, as many as there are cores; waits for them. If they fail, only time is lost.
+    """The same in other processes, one per core; waits for them. If they fail, only time is lost.
 
-    Those that are at it already are not joined by others.
+    Kernels that another process is compiling already are left to it.
     """
     free = [each.name for each in needed if _is_free(each)]
     command = [sys.executable, "-m", "punctuated.bind.compile_kernels", *free]
@@ -49,13 +49,13 @@ def compile_beside(needed: Needed) -> None:
 
 
 def is_compiled(kernels: Kernels) -> bool:
-    """Whether these kernels are there, or cannot be kept."""
+    """Whether these kernels are compiled, or cannot be kept."""
     ready = _ready(kernels)
     return ready is None or ready.exists()
 
 
 def _ready(kernels: Kernels) -> Path | None:
-    """The file that says that they are there."""
+    """The file that says that they are compiled."""
     folder = code_folder()
     installed = hashlib.sha256(str(Path(__file__).parent).encode()).hexdigest()[:16]  # numba's cache depends on it
     return None if folder is None else folder / f"{installed}{kernels.value}.ready"
@@ -75,12 +75,12 @@ def _compile(kernels: Kernels, waits: bool) -> None:
     with lock:
         if _take(lock, waits) and not ready.exists():
             load_kernels(kernels)
-            with suppress(OSError):  # a disk that is full; the next process looks again
+            with suppress(OSError):  # the disk may be full; the next process looks again
                 ready.touch()
 
 
 def _is_free(kernels: Kernels) -> bool:
-    """Whether these kernels are not there, and nobody is at them."""
+    """Whether these kernels are not compiled, and no process is compiling them."""
     ready = _ready(kernels)
     if ready is None or ready.exists():
         return False

@@ -1,4 +1,4 @@
-"""A Spark of this process, for the demo and the experiments: two cores, loopback only, its messages in a file.
+"""A Spark of this process, for the demo, the experiments and scripts: loopback only, its messages in a file.
 
 It is the Spark that was installed with this package, whatever else is set up on a machine.
 """
@@ -36,7 +36,9 @@ _NOT_OURS = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARG
 
 
 @contextmanager
-def local_spark(name: str, folder: Path, log: Path, settings: Mapping[str, str] | None = None) -> Iterator[Any]:
+def local_spark(
+    name: str, folder: Path, log: Path, settings: Mapping[str, str] | None = None, master: str = "local[2]"
+) -> Iterator[Any]:
     """A session that is ready for streaming joins, with its own files in `folder`; stopped at the end."""
     from punctuated.spark.session import session_with
 
@@ -46,7 +48,7 @@ def local_spark(name: str, folder: Path, log: Path, settings: Mapping[str, str] 
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     folders = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
     with stderr_to(log):
-        spark = session_with(name, SETTINGS | folders | dict(settings or {}))
+        spark = session_with(name, SETTINGS | folders | dict(settings or {}), master)
     try:
         spark.sparkContext.setLogLevel("ERROR")
         yield pt.configure(spark)

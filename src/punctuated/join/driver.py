@@ -1,7 +1,7 @@
 """The driver owns time and batches; its tactic owns the work of one object after another.
 
-It takes a batch in, lets the tactic run through it, gives room when that asks for it, and sees to what comes out and to
-what outlives the batch. It knows nothing of engines: the same driver serves a table and a bucket of a cluster.
+It takes in a batch, lets the tactic run through it, makes room when the tactic asks for it, and handles the output
+and what outlives the batch. It knows nothing of engines: the same driver serves a table and a bucket of a cluster.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,9 +40,9 @@ _LARGEST_QUOTA = 1 << 15
 
 
 class JoinDriver:
-    """A join, batch by batch. `tactic`, `collector` and `shedding` may be exchanged before the first one.
+    """A join, batch by batch. `tactic`, `collector` and `shedding` may be replaced before the first batch.
 
-    How many streams there are, it does not ask: what depends on that is its tactic's, its state's and its collector's.
+    It does not know how many streams there are: only its tactic, its state and its collector depend on that.
     """
 
     def __init__(self, setup: DriverSetup) -> None:
@@ -63,7 +63,7 @@ class JoinDriver:
         self.parts = self._parts()
 
     def _parts(self) -> dict[str, Part]:
-        """All that outlives a batch, in the order in which it is loaded."""
+        """Everything that outlives a batch, in the order in which it is loaded."""
         parts: dict[str, Part] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
         parts["arrays"] = SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
         parts |= {**self.statements.parts, **self.tactic.parts, "idle": self.idle}
@@ -77,7 +77,7 @@ class JoinDriver:
         return {**fingerprint.of(self.spec, self.schemas, self.codec.types), **self.setup.definition}
 
     def resume(self) -> None:
-        """All parts were loaded."""
+        """Called when all parts are loaded."""
         self.statements.resume()
         self.tactic.resume(self.rows)
 
@@ -89,7 +89,7 @@ class JoinDriver:
         return whole
 
     def process_in_parts(self, *batches: StreamBatch, now_us: int | None = None) -> Iterator[BatchResult]:
-        """The same bit by bit: results as they are found, so that memory is used again; all else in the last part."""
+        """The same in parts: results as they are found, so that memory is reused; everything else in the last part."""
         watermark = self.output_watermark
         if now_us is not None:
             batches = tuple(self.idle.release(batches, self.state.sides, now_us))
@@ -123,7 +123,7 @@ class JoinDriver:
         yield self._finish(order.size)
 
     def end(self) -> BatchResult:
-        """A last batch: all streams end, the left one first, and all that is left comes out."""
+        """A last batch: all streams end, the left one first, and everything that is left comes out."""
         newest = self.state.sides["newest"].tolist()
         latest = max((ts for ts in newest if ts != lay.NEVER), default=0)
         ends = []
@@ -133,7 +133,7 @@ class JoinDriver:
         return self.process(*ends)
 
     def counts(self, inputs: Sequence[lay.Objects] = (), before_us: int | None = None) -> dict[str, int]:
-        """The counters as they stand; amid a batch, the time up to which its `inputs` have been processed is given."""
+        """The counters now; within a batch, the time up to which its `inputs` have been processed is given."""
         pending = self.collector.pending_rejections(self.state)
         elsewhere = {"punctuations_forgotten": [self.forgotten], **self.collector.rejections.counts(pending)}
         if self.shedding is not None:
@@ -142,25 +142,25 @@ class JoinDriver:
         return current_counts(self.state, elsewhere)
 
     def count_corrupt(self, side: int, n_rows: int) -> None:
-        """Rows were rejected before they came here."""
+        """Count rows that were rejected before they came here."""
         self.state.common["rejected"] += n_rows
         self.collector.rejections.add(side, "corrupt", n_rows)
 
     @property
     def output_watermark(self) -> int:
-        """No result to come is earlier."""
+        """No later result has an earlier time."""
         return int(self.state.sides["watermark"].min())
 
     @property
     def forgotten(self) -> int:
-        """Entries that the memory of punctuations had no room for."""
+        """How many entries the memory of punctuations had no room for."""
         return self.statements.memory.forgotten
 
     @property
     def nbytes(self) -> int:
         """Bytes of everything that is kept between batches."""
         rows = sum(each.nbytes for each in self.rows)
-        return self.state.nbytes + self.statements.nbytes + rows + self.codec.nbytes()
+        return self.state.nbytes + self.statements.nbytes + rows + self.codec.nbytes() + self.overflow.nbytes
 
     # A batch
 
@@ -185,9 +185,9 @@ class JoinDriver:
                 self.state.add_boundaries(side, intakes[side].boundaries)
 
     def _leave_uncounted(self, intakes: Sequence[Intake]) -> None:
-        """What comes to all buckets is counted where one speaks for all.
+        """Objects that come to all buckets are counted in one of them.
 
-        That is tuples of sides that go everywhere, and punctuations that name no values.
+        These are tuples of sides that go everywhere, and punctuations that name no values.
         """
         sides = self.state.sides
         for side in self.setup.repeated:
@@ -204,7 +204,7 @@ class JoinDriver:
             self._make_room()
         elif why == lay.NEEDS_TIMERS:
             self._grow()
-        elif why == lay.PAIRS_FULL:  # amid the results of a tuple: nothing else may change its place
+        elif why == lay.PAIRS_FULL:  # in the middle of a tuple's results: nothing else may move
             self.collector.drain_pairs(self.state)
         elif why == lay.RANGE_DUE:
             self._fire_range()
@@ -221,7 +221,7 @@ class JoinDriver:
         return self.state.make_room()
 
     def _make_room(self) -> None:
-        """The tactic could not go on: some buffer is full, if no other then that of the pairs."""
+        """The tactic could not go on because a buffer is full: if no other one, then that of the pairs."""
         grown = self._grow()
         n_pairs = int(self.state.common["n_pairs"][0])
         if n_pairs and (not grown or 2 * n_pairs > self.state.arrays.pairs.shape[1]):
@@ -274,12 +274,13 @@ class JoinDriver:
             self.rows[side].commit(state, side)
         self.tactic.forget_keys(self.statements)
         self.tactic.adapt()
-        return self._close(self.collector.batch)
+        return self._close(self.collector.hand_over())
 
     def _close(self, batch: BatchResult) -> BatchResult:
         sides = self.state.sides
         batch.watermark = self.output_watermark
-        times = [*sides["newest"].tolist(), *sides["watermark"].tolist()]
+        # Of a chained stream that ends with its first batch, only its end says how late its rows were.
+        times = [*sides["newest"].tolist(), *sides["watermark"].tolist(), *sides["end_ts"].tolist()]
         batch.horizon = max(time for time in times if time < lay.FOREVER)
         batch.structures = self.tactic.structures
         batch.ended = bool((sides["end_ts"] != lay.FOREVER).all())

@@ -80,10 +80,10 @@ PENDING_RANGE = np.dtype([(name, "i8") for name in ("order", "ts", "touched", "l
 def width_for(n_streams: int) -> int:
     """How many places records have that hold something of each stream.
 
-    >>> [width_for(n) for n in (2, 3, 4, 5, 8)]
-    [2, 4, 4, 8, 8]
+    >>> [width_for(n) for n in (1, 2, 3, 4, 5, 8)]
+    [2, 2, 4, 4, 8, 8]
     """
-    assert 2 <= n_streams <= MOST_STREAMS
+    assert 1 <= n_streams <= MOST_STREAMS
     return next(width for width in (2, 4, MOST_STREAMS) if n_streams <= width)
 
 

@@ -1,1 +1,1 @@
-"""The vocabulary: plain data that everything else speaks."""
+"""The vocabulary: plain data that everything else uses."""

@@ -20,7 +20,7 @@ class Aggregate:
 
     @property
     def is_estimable(self) -> bool:
-        """Whether a random sample of the results tells it, up to an error that is known (KN-33)."""
+        """Whether it can be estimated from a random sample of the results, with a known error (KN-33)."""
         return self.function in ("count", "sum", "mean")
 
 
@@ -35,7 +35,7 @@ def count(column: str | None = None) -> Aggregate:
 
 
 def sum(column: str) -> Aggregate:
-    """Sum of a column, exact; null if all its values are, or if its type (that of Spark's sum) cannot hold it."""
+    """Exact sum of a column, in the type of Spark's sum: null if all values are, or if the type cannot hold it."""
     return Aggregate("sum", column)
 
 
@@ -50,7 +50,7 @@ def max(column: str) -> Aggregate:
 
 
 def mean(column: str) -> Aggregate:
-    """Mean of a column: that of its exact sum, a double, or of decimals a decimal with four more places."""
+    """Mean of a column, from its exact sum: a double; for decimals, a decimal with four more places."""
     return Aggregate("mean", column)
 
 

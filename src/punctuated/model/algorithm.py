@@ -20,9 +20,9 @@ class Propagation(Enum):
 class Walk:
     """How a join of any number of streams finds the results that a tuple completes."""
 
-    finds: str  # candidates by "value" (a hash index), by a "scan" of all, or by "time"
-    periods: str = "exact"  # in which they are looked for; "global", "local", "none": windows are looked at afterwards
-    cleans_every: int = 0  # tuples, where what is out of reach is only let go of now and then
+    finds: str  # candidates by "value" (a hash index), by a "scan" of all, or by "time"; a union finds "nothing"
+    periods: str = "exact"  # times to look for candidates; "global", "local", "none": windows are checked afterwards
+    cleans_every: int = 0  # tuples between two clean-ups, if tuples out of reach are forgotten only now and then
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Algorithm:
     by_window: bool
     by_punctuation: bool
     propagation: Propagation
-    # Of the left and the right window (KN-06); None: the index of values. What is saved does not depend on them.
+    # Structures of both windows (KN-06); None: the index of values. What is saved does not depend on them.
     structures: tuple[str, str] | None = field(default=None, repr=False)
     walk: Walk | None = field(default=None, repr=False)  # of a join of any number of streams
 
@@ -51,6 +51,8 @@ GCA = replace(MW, name="gca", walk=Walk("time", "global"))  # WJ-26
 LCA = replace(MW, name="lca", walk=Walk("time", "local"))  # WJ-27
 RIPPLE = replace(WJOIN, name="ripple", walk=Walk("scan", "none", _CLEANED))
 XJOIN = replace(WJOIN, name="xjoin", walk=Walk("value", "none", _CLEANED))
+# Not a join, but the same loop: endings and watermarks count as in a join, and every tuple comes out.
+UNION = replace(PWJOIN, name="union", propagation=Propagation.REGULAR, walk=Walk("nothing"))
 
 MULTIWAY = {algorithm.name: algorithm for algorithm in (HW, NLW, MW, GCA, LCA, RIPPLE, XJOIN)}
 # XJoin itself, in stages (PJ-16): for two streams without windows. With windows, the name is the baseline above.
@@ -68,7 +70,7 @@ STRUCTURES = {"N": "nested loops", "H": "hash buckets", "B": "B+tree", "T": "T-t
 
 
 def pair(structures: str) -> Algorithm:
-    """An asymmetric window join: `XY` has structure X on the left window and Y on the right one (KN-19).
+    """An asymmetric window join: `XY` has structure X on the left window and Y on the right window (KN-19).
 
     >>> pair("TN").structures
     ('T', 'N')

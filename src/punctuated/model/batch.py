@@ -1,7 +1,9 @@
-"""Batches: what an operator is given at a time. A table is one batch."""
+"""Batches: what an operator gets at a time. A table is one batch."""
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.model.punctuation import Punctuation
@@ -12,8 +14,9 @@ class EndedKeys:
     """Single join values that end: key columns and times, in band or announced from outside."""
 
     keys: pa.Table  # one column per key column, in order
-    ts: pa.ChunkedArray
+    ts: pa.ChunkedArray  # 64-bit microseconds, none missing
     in_band: bool
+    of_rows: bool = False  # they come from rows that are not tuples: their times count like those of tuples
 
 
 @dataclass(frozen=True)
@@ -26,4 +29,5 @@ class StreamBatch:
     rows: pa.Table
     endings: tuple[EndedKeys, ...] = ()
     punctuations: tuple[Punctuation, ...] = ()
+    passed: npt.NDArray[np.int64] | None = None  # times of rows that are not tuples and end nothing
     tick: pa.Table | None = None

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BucketPlace:
-    """The bucket `number` of `n`; the first one speaks for all, of what is the same in all of them.
+    """The bucket `number` of `n`. What is the same in all buckets comes out of the first one only.
 
-    `at_once` of them are processed at a time, the others rest meanwhile; none given: all.
+    `at_once` of them are processed at a time while the others rest; `None` means all.
     """
 
     number: int = 0

@@ -1,7 +1,7 @@
 """The counters of a join: one table, from which the loop's totals, the metrics and all their exports are derived.
 
-A counter that every stream has for itself has one column per stream: `tuples_left`, `tuples_right`. Where there are
-more than two streams, they go by their places, from 1 on.
+A counter that every stream has for itself has one column per stream: `tuples_left`, `tuples_right`. With more than two
+streams, the columns are numbered from 1.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def per_stream(name: str, n_streams: int = len(STREAMS)) -> tuple[str, ...]:
 
 
 def stream_labels(n_streams: int) -> tuple[str, ...]:
-    """What the streams of a join are called in its metrics.
+    """The names of a join's streams in its metrics.
 
     >>> stream_labels(2), stream_labels(3)
     (('left', 'right'), ('1', '2', '3'))
@@ -41,7 +41,7 @@ def rejected_as(reason: str) -> str:
 
 
 class Shown(Enum):
-    """Whether the line of text about a batch tells a counter."""
+    """Whether the line of text about a batch shows a counter."""
 
     ALWAYS = auto()
     IF_ANY = auto()
@@ -55,8 +55,8 @@ class Counter:
     name: str
     what: str  # the help text of exports, and what the docs say
     per_stream: bool = False
-    is_gauge: bool = False  # how many there are now; all others only grow
-    by_loop: bool = True  # kernels count it in their records; all others are counted around them
+    is_gauge: bool = False  # how many there are now; other counters only grow
+    by_loop: bool = True  # kernels count it in their records; other counters are counted outside
     shown: Shown = Shown.IF_ANY
     exported_as: str | None = None  # where Prometheus needs a clearer name
 
@@ -66,12 +66,12 @@ class Counter:
         return self.columns_of(len(STREAMS))
 
     def columns_of(self, n_streams: int) -> tuple[str, ...]:
-        """Its names in metrics of a join of so many streams."""
+        """Its names in metrics of a join of this many streams."""
         return per_stream(self.name, n_streams) if self.per_stream else (self.name,)
 
     @property
     def exported(self) -> str:
-        """Its name in Prometheus, where totals say that they are."""
+        """Its name in Prometheus, where names of totals say that they are totals."""
         return (self.exported_as or self.name) + ("" if self.is_gauge else "_total")
 
 
@@ -85,7 +85,7 @@ COUNTERS = (
         exported_as="state_tuples",
     ),
     Counter("tuples", "Tuples that came in.", per_stream=True, shown=Shown.NEVER),
-    # Those that come to every bucket count once.
+    # A punctuation that goes to every bucket counts once.
     Counter(
         "punctuations",
         "Punctuations that came in; pt.unique() brings none.",
@@ -114,7 +114,7 @@ COUNTERS = (
 
 
 def columns_of(n_streams: int) -> tuple[str, ...]:
-    """The columns of all counters of a join of so many streams."""
+    """The columns of all counters of a join of this many streams."""
     return tuple(column for counter in COUNTERS for column in counter.columns_of(n_streams))
 
 

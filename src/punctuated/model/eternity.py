@@ -1,5 +1,5 @@
-"""The two ends of event time: every time lies between them, windows added. Kernels are compiled with their values."""
+"""The two ends of event time: every time, plus any window, is between them. Kernels are compiled with their values."""
 
 NEVER = -(2**62)  # before every time
 FOREVER = 2**62  # after every time
-UNBOUNDED = 2**61  # a window that only the end of another stream leaves behind
+UNBOUNDED = 2**61  # a window that ends only with the other stream

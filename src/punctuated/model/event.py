@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Event(Enum):
-    """What may have happened. Where several have, they are told in this order."""
+    """What can happen to a staged join. Several events at once are reported in this order."""
 
     PUNCTUATIONS_ARRIVED = "punctuations arrived"  # some have taken effect since the last look
     PURGE_THRESHOLD_REACHED = "purge threshold reached"  # as many as a lazy purge waits for

@@ -1,8 +1,8 @@
-"""Names for columns of ours among those of users, of which none is taken away.
+"""Names for our columns among those of users, who may use any name.
 
-Two rules, and nothing else may depend on a user's names. A column of ours that users see has its documented name, or if
-that is taken the same with underscores behind it; a name that differs in case alone is taken, too, since Spark takes
-both for one. A column that nobody sees has a name that begins with `HIDDEN`, which no user's name may contain.
+There are two rules, and nothing else may depend on a user's names. A column that users see has its documented name; if
+that is taken, underscores are added at its end. A name that differs only in case is taken, too, since Spark treats both
+as one. A column that nobody sees has a name that begins with `HIDDEN`, which no user's name may contain.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ HIDDEN = "\0"
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
-    """These names, with underscores behind them where they are taken.
+    """These names, with underscores at their end if they are taken.
 
     >>> free_names(["ts", "reason"], ["Reason", "reason_", "ts "])
     ('ts', 'reason__')

@@ -1,4 +1,4 @@
-"""What people give as arguments, checked: of the right kind, and numbers of any library as plain ones."""
+"""Checks of arguments: whether they have the right type. Numbers of any library become plain numbers."""
 
 from collections.abc import Iterable
 from numbers import Integral
@@ -6,7 +6,7 @@ from typing import Any
 
 from punctuated.errors import PunctuatedError
 
-LARGEST = 2**60  # of any number that is given: counts and times can be added to it without overflow
+LARGEST = 2**60  # the largest number that may be given: counts and times can be added to it without overflow
 
 
 def whole_number(given: Any, name: str, error: type[PunctuatedError], *, least: int, most: int = LARGEST) -> int:
@@ -23,7 +23,7 @@ def whole_number(given: Any, name: str, error: type[PunctuatedError], *, least: 
 
 
 def is_whole(given: Any) -> bool:
-    """Whether this is an integer of any library; true and false are not."""
+    """Whether this is an integer of any library; booleans are not."""
     return isinstance(given, Integral) and not isinstance(given, bool)
 
 

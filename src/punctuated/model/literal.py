@@ -1,4 +1,4 @@
-"""Single values as text, by Arrow type: what stands between the commas of a punctuation.
+"""Single values as text, by Arrow type: what is between the commas of a punctuation.
 
 Timestamps are integers in microseconds since the epoch, written in ISO form (without an offset: UTC) or as such an
 integer; dates are `datetime.date`, decimals `decimal.Decimal`. Floats are rounded to the column's precision, so that
@@ -33,7 +33,7 @@ def read_literal(text: str, dtype: pa.DataType) -> Any:
     """
     try:
         return _reader(dtype)(text)
-    except (ValueError, ArithmeticError):  # as pyarrow's errors are; integers and decimals may overflow
+    except (ValueError, ArithmeticError):  # pyarrow's errors are ValueErrors; integers and decimals may overflow
         return None
 
 
@@ -93,7 +93,7 @@ def _unreadable(text: str) -> None:
 
 
 def _read_decimal(text: str, dtype: pa.DataType) -> Decimal | None:
-    """Numbers far outside every type are kept from Arrow, which takes long over them, or crashes."""
+    """Numbers far outside every type are not passed to Arrow, which would take very long, or crash."""
     value = Decimal(text) if len(text) <= _LONGEST_DECIMAL and "_" not in text else Decimal("nan")
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or not -_LONGEST_DECIMAL <= exponent <= _LONGEST_DECIMAL:

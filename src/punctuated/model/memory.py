@@ -1,4 +1,4 @@
-"""What a join may keep in memory: so many tuples, or so many bytes. What is beyond goes to disk."""
+"""What a join may keep in memory: a number of tuples, or of bytes. Tuples beyond that go to disk."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Memory:
     nbytes: int | None = None
 
     def share(self, n: int) -> "Memory":
-        """What falls to one of `n` buckets.
+        """The share of one of `n` buckets.
 
         >>> Memory(tuples=10).share(4), Memory(nbytes=1 << 20).share(4)
         (Memory(tuples=2, nbytes=None), Memory(tuples=None, nbytes=262144))
@@ -26,7 +26,7 @@ class Memory:
         return Memory(*divided)
 
     def allow(self, n: int, at_once: int | None = None) -> "Allowance":
-        """What one of `n` buckets may hold; where some rest while others are processed, each kind has one half.
+        """What one of `n` buckets may hold; if some rest while others are processed, each kind has one half.
 
         >>> allowed = Memory(tuples=800).allow(8, at_once=2)
         >>> print(allowed.working, "|", allowed.resting)

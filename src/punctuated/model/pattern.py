@@ -69,7 +69,7 @@ def one_of(values: Iterable[Any]) -> Pattern:
 def interval(low: Any = None, high: Any = None, low_closed: bool = True, high_closed: bool = True) -> Pattern:
     """The pattern of all values between two bounds; `None` leaves an end open to infinity.
 
-    Bounds stay as they are given, only the closedness of an infinite end is normalised.
+    Bounds stay as they are given; only an infinite end always counts as closed.
 
     >>> interval(10, 20, high_closed=False)
     Range(low=10, high=20, low_closed=True, high_closed=False)
@@ -94,7 +94,7 @@ def interval(low: Any = None, high: Any = None, low_closed: bool = True, high_cl
 
 
 def matches(pattern: Pattern, value: Any) -> bool:
-    """Whether a value of the attribute is among those the pattern speaks of.
+    """Whether the pattern matches a value of the attribute.
 
     >>> matches(Range(10, 20, high_closed=False), 10), matches(Range(10, 20, high_closed=False), 20)
     (True, False)
@@ -174,7 +174,7 @@ def rank(value: Any) -> tuple[bool, Any]:
 
 
 def bounds_of(pattern: Pattern) -> tuple[Any, ...]:
-    """All values that stand in a pattern.
+    """All values that are written in a pattern.
 
     >>> bounds_of(Range(low=3)), bounds_of(OneOf((1, 2)))
     ((3,), (1, 2))

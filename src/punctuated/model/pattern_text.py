@@ -142,7 +142,7 @@ class _Scanner:
         raise self.error(self.at, f"expected '\"' to end the text that begins at {start}")
 
     def peek(self) -> tuple[int, str]:
-        """Skips spaces; the position and the character there, empty at the end."""
+        """Skips spaces; returns the position and the character there, which is empty at the end."""
         match = _SPACE.match(self.text, self.at)
         assert match is not None
         self.at = match.end()

@@ -34,17 +34,17 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """What a staged join does when.
+    """When a staged join purges, indexes, propagates, relocates and joins what is on disk.
 
     Args:
-        purge: "eager" purges at every punctuation, "lazy" when `purge_threshold` of them have come together.
-        purge_threshold: How many a lazy purge waits for; 100, unless it is given.
-        index: The punctuation index is built "eager", at every punctuation, or "lazy", when it is needed.
-        propagate: "push" says punctuations by itself, "pull" only when they are asked for.
-        propagate_every: Push: after so many punctuations; 100, unless this or a time is given.
-        propagate_after: Push: after so much event time.
-        disk_join_after: How long no stream must bring anything, in event time, for the join to turn to what is on disk.
-            An empty batch is such a silence in any case.
+        purge: "eager" purges at every punctuation; "lazy" waits until `purge_threshold` of them have come.
+        purge_threshold: How many punctuations a lazy purge waits for. The default is 100.
+        index: When the punctuation index is built: "eager" at every punctuation, "lazy" when it is needed.
+        propagate: "push" emits output punctuations by itself; "pull" emits them only on request.
+        propagate_every: For push: emit after this many punctuations. The default is 100, unless a time is given.
+        propagate_after: For push: emit after this much event time.
+        disk_join_after: How long all streams must be silent, in event time, before the join turns to what is on
+            disk. An empty batch always counts as silence.
         relocate: Which partition goes to disk when memory is full, the "largest" or the "smallest".
 
     Example:
@@ -73,7 +73,7 @@ class Policy:
         for name in ("propagate_after", "disk_join_after"):
             given = getattr(self, name)
             if given is not None and parse_duration(given) <= 0:
-                raise AlgorithmError(f"{name}={given!r}: give a time longer than nothing")
+                raise AlgorithmError(f"{name}={given!r}: give a time longer than zero")
         if self.purge == "eager" and self.purge_threshold not in (None, 1):
             raise AlgorithmError(
                 f"purge_threshold={self.purge_threshold}: an eager purge waits for none; say purge='lazy'"

@@ -1,23 +1,25 @@
-"""Extra predicates over the rows of a result: expressions built from columns, literals and operators."""
+"""Expressions over the rows of a table, or of the streams of a join: columns, literals, operators and functions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
+import pyarrow as pa
+
 from punctuated.errors import PredicateError
-from punctuated.model.given import column_names, text
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.window import parse_duration
+from punctuated.model.functions import check_call
+from punctuated.model.side import Side
+from punctuated.model.type_names import named_type
 
 NOWHERE = -1  # the side of a stream whose place is not known yet
+HERE = -2  # the side of the table at hand, if there is only one
 
 
 class Expression:
-    """Something that has a value for each result. Python's operators make larger expressions of it.
+    """Something that has a value for each row. Python's operators make larger expressions of it.
 
-    >>> left("bid") >= right("ask") + 1
-    (left.bid >= (right.ask + 1))
+    >>> Column(HERE, "bid") >= Column(HERE, "ask") + 1
+    (bid >= (ask + 1))
     """
 
     __hash__ = None  # type: ignore[assignment]  # `==` makes an expression
@@ -92,14 +94,23 @@ class Expression:
     def is_null(self) -> "Expression":
         """Whether there is no value.
 
-        >>> left("ended").is_null() | (left("ended") > right("at"))
-        (left.ended.is_null() | (left.ended > right.at))
+        >>> ended = Column(HERE, "ended")
+        >>> ended.is_null() | (ended > 5)
+        (ended.is_null() | (ended > 5))
         """
         return NullTest(self)
 
     def is_not_null(self) -> "Expression":
         """Whether there is a value."""
         return ~NullTest(self)
+
+    def cast(self, type: pa.DataType | str) -> "Cast":
+        """The value as another type, of Arrow or by a name such as "double" or "bigint"; null where it does not fit.
+
+        >>> Column(HERE, "price").cast("double")
+        price.cast(double)
+        """
+        return Cast(self, named_type(type))
 
     def __bool__(self) -> bool:
         raise PredicateError("an expression has no truth value by itself; combine with & and |, and use parentheses")
@@ -108,32 +119,34 @@ class Expression:
         """The columns that the expression reads."""
         yield from ()
 
-    def with_columns(self, change: "Callable[[Column], Column]") -> "Expression":
+    def with_columns(self, change: "Callable[[Column], Expression]") -> "Expression":
         """The same expression over other columns."""
         return self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column(Expression):
-    """A column of one stream, which goes by its side, or by its name until the binder knows its place."""
+    """A column of the table at hand, or of one stream: by its side, or by its name until the binder knows its place."""
 
     side: int
     name: str
     stream: str = ""
 
     def __repr__(self) -> str:
+        if self.side == HERE:
+            return self.name
         return f"{self.stream or Side(self.side).name.lower()}.{self.name}"
 
     def columns(self) -> "Iterator[Column]":
         yield self
 
-    def with_columns(self, change: "Callable[[Column], Column]") -> Expression:
+    def with_columns(self, change: "Callable[[Column], Expression]") -> Expression:
         return change(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Literal(Expression):
-    """A value."""
+    """A value; None is null."""
 
     value: Any
 
@@ -143,7 +156,7 @@ class Literal(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Operation(Expression):
-    """Two expressions and what is between them."""
+    """Two expressions and the operator between them."""
 
     operator: str
     first: Expression
@@ -156,7 +169,7 @@ class Operation(Expression):
         yield from self.first.columns()
         yield from self.second.columns()
 
-    def with_columns(self, change: "Callable[[Column], Column]") -> Expression:
+    def with_columns(self, change: "Callable[[Column], Expression]") -> Expression:
         return replace(self, first=self.first.with_columns(change), second=self.second.with_columns(change))
 
 
@@ -172,7 +185,7 @@ class Negation(Expression):
     def columns(self) -> "Iterator[Column]":
         yield from self.inner.columns()
 
-    def with_columns(self, change: "Callable[[Column], Column]") -> Expression:
+    def with_columns(self, change: "Callable[[Column], Expression]") -> Expression:
         return replace(self, inner=self.inner.with_columns(change))
 
 
@@ -188,62 +201,82 @@ class NullTest(Expression):
     def columns(self) -> "Iterator[Column]":
         yield from self.inner.columns()
 
-    def with_columns(self, change: "Callable[[Column], Column]") -> Expression:
+    def with_columns(self, change: "Callable[[Column], Expression]") -> Expression:
         return replace(self, inner=self.inner.with_columns(change))
 
 
-def band(column: str | tuple[str, str], low: Any, high: Any) -> Expression:
-    """Whether the right value lies within `low` and `high` of the left one, both included.
+@dataclass(frozen=True, eq=False, repr=False)
+class Call(Expression):
+    """A function of other expressions; `functions` lists all functions."""
 
-    Args:
-        column: The column of both sides, or a left and a right one.
-        low: A number, or for columns of time a duration such as "-5 minutes" or a `timedelta`.
-        high: Likewise.
+    function: str
+    arguments: tuple[Expression, ...]
 
-    Example:
-        >>> band("price", -5, +5)
-        (((left.price + -5) <= right.price) & ((left.price + 5) >= right.price))
+    def __post_init__(self) -> None:
+        check_call(self.function, len(self.arguments))
+
+    def __repr__(self) -> str:
+        return f"{self.function}({', '.join(map(repr, self.arguments))})"
+
+    def columns(self) -> "Iterator[Column]":
+        for each in self.arguments:
+            yield from each.columns()
+
+    def with_columns(self, change: "Callable[[Column], Expression]") -> Expression:
+        return replace(self, arguments=tuple(each.with_columns(change) for each in self.arguments))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Case(Expression):
+    """The value beside the first condition that is true; else the last one, or null."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression | None = None
+
+    def __post_init__(self) -> None:
+        if not self.branches:
+            raise PredicateError("a case needs at least one condition and its value")
+
+    def __repr__(self) -> str:
+        branches = (f"({condition!r}, {value!r})" for condition, value in self.branches)
+        return f"case({', '.join(branches)}, otherwise={self.otherwise!r})"
+
+    def columns(self) -> "Iterator[Column]":
+        for each in (*(each for branch in self.branches for each in branch), self.otherwise):
+            if each is not None:
+                yield from each.columns()
+
+    def with_columns(self, change: "Callable[[Column], Expression]") -> Expression:
+        branches = tuple((when.with_columns(change), then.with_columns(change)) for when, then in self.branches)
+        return Case(branches, None if self.otherwise is None else self.otherwise.with_columns(change))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cast(Expression):
+    """The value of another expression as another type."""
+
+    inner: Expression
+    type: pa.DataType
+
+    def __repr__(self) -> str:
+        return f"{self.inner}.cast({self.type})"
+
+    def columns(self) -> "Iterator[Column]":
+        yield from self.inner.columns()
+
+    def with_columns(self, change: "Callable[[Column], Expression]") -> Expression:
+        return replace(self, inner=self.inner.with_columns(change))
+
+
+def over(expression: Expression, columns: "Mapping[str, Expression]") -> Expression:
+    """The same expression with other expressions in place of its columns.
+
+    >>> over(Column(HERE, "cents") + 1, {"cents": Column(HERE, "price") * 100})
+    ((price * 100) + 1)
     """
-    names = column_names(column, "band", PredicateError)
-    if not 1 <= len(names) <= 2:
-        raise PredicateError(f"band({column!r}, …): give the column of both sides, or a left and a right one")
-    ours, theirs = names[0], names[-1]
-    distances = [_distance(each) for each in (low, high)]
-    try:
-        is_empty = bool(distances[0] > distances[1])
-    except TypeError:
-        raise PredicateError(f"band({column!r}, {low!r}, {high!r}): give two numbers or two durations") from None
-    if is_empty:
-        raise PredicateError(f"band({column!r}, {low}, {high}) is empty: give the smaller distance first")
-    lowest, highest = (left(ours) + distance for distance in distances)
-    both: Expression = (lowest <= right(theirs)) & (highest >= right(theirs))
-    return both
+    return expression.with_columns(lambda column: columns[column.name])
 
 
-def _distance(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    sign, text = (-1, given[1:]) if given.startswith("-") else (1, given.removeprefix("+"))
-    return timedelta(microseconds=sign * parse_duration(text))
-
-
-def left(name: str) -> Column:
-    """A column of the left stream, for `where=`."""
-    return Column(LEFT, text(name, "left", PredicateError))
-
-
-def right(name: str) -> Column:
-    """A column of the right stream, for `where=`."""
-    return Column(RIGHT, text(name, "right", PredicateError))
-
-
-def column(stream: str, name: str) -> Column:
-    """A column of the stream of this name, for `where=`.
-
-    >>> column("gate", "speed") < column("bridge", "speed")
-    (gate.speed < bridge.speed)
-    """
-    stream = text(stream, "column", PredicateError)
-    if not stream:
-        raise PredicateError("column('', …): give the name of a stream, as in pt.stream(…, name=…)")
-    return Column(NOWHERE, text(name, "column", PredicateError), stream)
+def as_expression(given: Any) -> Expression:
+    """An expression as it is; any other value as a literal, None as null."""
+    return given if isinstance(given, Expression) else Literal(given)

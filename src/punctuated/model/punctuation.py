@@ -1,7 +1,7 @@
 """Punctuations: statements inside a stream that a set of values is over (PW-01, PW-02).
 
 What a punctuation does depends on which attributes it restricts: a join value ends only if nothing outside the key is
-restricted. `classify` decides that once, for everyone.
+restricted. `classify` decides that in one place.
 """
 
 import math
@@ -32,12 +32,12 @@ class Punctuation:
 class Kind(Enum):
     """What a punctuation ends."""
 
-    NOTHING = "nothing"  # empty somewhere
+    NOTHING = "nothing"  # one of its patterns is empty
     END = "end"  # all `*`: the stream
-    TIME = "time"  # only the time is restricted, from above: what others call a watermark or heartbeat
+    TIME = "time"  # only the time is restricted, from above: elsewhere called a watermark or heartbeat
     VALUES = "values"  # single join values
-    RANGE = "range"  # join values that it does not name one by one
-    PROMISE = "promise"  # no join value; a promise only
+    RANGE = "range"  # many join values at once, which it does not name one by one
+    PROMISE = "promise"  # no join value: it only forbids tuples
 
 
 def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str], time: str) -> Kind:
@@ -83,7 +83,7 @@ def check_named(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequen
 
 
 def _check_product(lengths: Sequence[int]) -> None:
-    """One list is as long as its text, but a short text has a large product."""
+    """A list is no longer than its text, but several short lists have a large product."""
     n = math.prod(lengths)
     if n > max(MOST_NAMED, *lengths, 0):
         raise PatternError(

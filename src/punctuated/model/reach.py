@@ -1,19 +1,19 @@
-"""Reach: how far from each other the members of a result may be, where more than two streams are joined.
+"""Reach: how far apart the members of a result may be in a join of more than two streams.
 
 Streams are the nodes of a graph, window constraints its edges (WJ-08). All forms of the W-join end as one matrix:
-`reach[i][j]` is how much later than a tuple of stream i its partner of stream j may be, at most. One window for all
-(form 1), a window per pair (form 2), some pairs missing (form 3) and windows of the streams differ in how it is filled.
+`reach[i][j]` is how much later than a tuple of stream i its partner of stream j may be. The forms differ in how
+they fill it: one window for all (form 1), a window per pair (form 2), some pairs missing (form 3), windows of streams.
 Missing bounds, and those that are wider than a way through other streams, follow from the shortest path (WJ-28, XD-21).
 A directed window (WJ-07) is a pair of bounds, too: B at most `w` later than A, A at most 0 later than B.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from difflib import get_close_matches
 from itertools import product
 
 from punctuated.errors import WindowError
 from punctuated.model.eternity import UNBOUNDED
+from punctuated.model.nearest import hint_of
 from punctuated.model.window import Duration, TimeWindow, Window, parse_duration
 
 Reach = tuple[tuple[int, ...], ...]
@@ -22,7 +22,7 @@ Steps = Duration | Sequence[Duration]
 
 
 def reach_within(names: Sequence[str], within: Within | Steps) -> Reach:
-    """Every pair at most so far apart: one window for all, or one for each pair that is named.
+    """Every pair at most this far apart: one window for all pairs, or one for each named pair.
 
     >>> reach_within("AB", 5)
     ((0, 5), (5, 0))
@@ -45,7 +45,7 @@ def reach_within(names: Sequence[str], within: Within | Steps) -> Reach:
 
 
 def reach_along(names: Sequence[str], within: Within | Steps) -> Reach:
-    """A path: every stream's tuple at the time of the one before it or later, at most its window later (WJ-30).
+    """A path: each tuple comes at the time of the one before it, or at most its window later (WJ-30).
 
     >>> reach_along("ABC", [5, 7])
     ((0, 5, 12), (0, 0, 7), (0, 0, 0))
@@ -65,7 +65,7 @@ def reach_along(names: Sequence[str], within: Within | Steps) -> Reach:
 
 
 def reach_by_windows(names: Sequence[str], windows: Sequence[Window]) -> Reach:
-    """Every tuple is joinable with later ones of all other streams as long as its own stream says.
+    """Every tuple is joinable with later tuples of all other streams for the window of its own stream.
 
     >>> reach_by_windows("AB", [TimeWindow(5), None])[0]
     (0, 5)
@@ -77,14 +77,14 @@ def reach_by_windows(names: Sequence[str], windows: Sequence[Window]) -> Reach:
         if not isinstance(window, TimeWindow) or window.offset_us:
             raise WindowError(
                 f"stream {names[i]!r}: a join of more than two streams takes windows of a length, not {window!r}; "
-                "give a duration, or leave the window out and say within="
+                "give a duration, or leave the window out and give within="
             )
         bounds[i][j] = window.span_us
     return _closed(bounds)
 
 
 def reversed_reach(reach: Reach) -> Reach:
-    """The same the other way round in time.
+    """The same with time reversed.
 
     >>> reversed_reach(reach_along("AB", 5))
     ((0, 0), (5, 0))
@@ -93,7 +93,7 @@ def reversed_reach(reach: Reach) -> Reach:
 
 
 def farthest(reaches: Sequence[Reach]) -> Reach:
-    """How far tuples may be apart if any of these may hold."""
+    """How far apart tuples may be if any one of these reaches may hold."""
     return tuple(tuple(map(max, *rows)) if len(rows) > 1 else rows[0] for rows in zip(*reaches, strict=True))
 
 
@@ -113,8 +113,7 @@ def _places(names: Sequence[str], pair: object) -> tuple[int, int]:
         raise WindowError(f"within= has the pair {pair!r}; write the names of two streams, such as ('A', 'B')")
     for name in pair:
         if name not in names:
-            near = get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"they are: {', '.join(names)}"
+            hint = hint_of(name, names, "they are")
             raise WindowError(f"within= names the stream {name!r}, but none has that name; {hint}")
     i, j = (list(names).index(name) for name in pair)
     if i == j:

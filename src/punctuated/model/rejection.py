@@ -3,7 +3,7 @@
 REJECTIONS = {  # in the order of the kernels' codes; corrupt rows never come to them
     "late": "they came behind their stream's watermark or after its end; a larger lateness= waits for them",
     "ahead": "they are too far ahead of their stream's newest time; a larger max_ahead= admits them",
-    "promise": "a punctuation of their own stream had ended them; on_violation='accept' lets them meet what is left",
+    "promise": "a punctuation of their own stream had ended them; on_violation='accept' joins them with what is left",
     "after_output": "their key was over in the output already",
     "corrupt": "each says what is wrong with it",
 }

@@ -27,7 +27,7 @@ class Shed:
         if self.rate is not None and self.trigger_us is not None:
             raise ShedError("rate= and trigger= both limit CPU: give the rate, or the trigger that it is found by")
         if self.trigger_us is not None and self.trigger_us <= 0:
-            raise ShedError("trigger= must be longer than nothing: give the interval of the query's trigger")
+            raise ShedError("trigger= must be longer than zero: give the interval of the query's trigger")
         if self.rate is not None and not _is_number(self.rate, above=0):
             raise ShedError(f"rate={self.rate!r}: give the tuples per second that may probe, more than 0")
         if self.tuples is not None and not _is_number(self.tuples, above=0):
@@ -55,7 +55,7 @@ def shed(
     seed: int = 0,
     trigger: Duration | None = None,
 ) -> Shed:
-    """Limits of a join's resources; what goes beyond them is left out at random.
+    """Limit the resources of a join: what goes beyond the limits is left out at random.
 
     The results are a random sample of those of the whole join. Over it, `count`, `sum` and `mean` of a group become
     estimates with a standard error.
@@ -63,12 +63,12 @@ def shed(
     Args:
         rate: Tuples per second that may probe the other window, both streams together.
         tuples: Tuples that may be stored, both windows together.
-        strategy: How the streams share what there is; "optimal" gives the most results.
-        floor: The least that each stream gets. With none, a strategy may leave some pairs without any chance, and
+        strategy: How the streams share the resources. "optimal" gives the most results.
+        floor: The least that each stream gets. Without it, a strategy may leave some pairs without any chance, and
             then nothing can be estimated.
-        seed: Another seed sheds other tuples.
-        trigger: On Spark, the interval of the query's trigger: when micro-batches take longer, as many tuples probe as
-            earlier ones have managed in that time. In place of a `rate`.
+        seed: Another seed leaves out other tuples.
+        trigger: On Spark, in place of `rate`: interval of the query's trigger. When micro-batches take longer, only
+            as many tuples probe as earlier micro-batches managed in that time.
 
     Example:
         >>> shed(rate=100, floor=10)

@@ -1,4 +1,4 @@
-"""What a join is asked to do: plain data, shared by the oracle, the operators and the engines."""
+"""The specification of a join: plain data, shared by the oracle, the operators and the engines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,12 +27,14 @@ class JoinType(StrEnum):
     FULL = "full"
     SEMI = "semi"
     ANTI = "anti"
+    UNION = "union"  # of any number of streams: nothing is joined, every tuple comes out; see `bind.union`
 
     def preserves(self, side: int) -> bool:
-        """Whether an unmatched tuple of `side` comes out; joins of more than two streams are inner ones."""
-        return self is not JoinType.INNER and self in _PRESERVING[Side(side)]
+        """Whether an unmatched tuple of `side` comes out; joins of more than two streams have none."""
+        return self not in (JoinType.INNER, JoinType.UNION) and self in _PRESERVING[Side(side)]
 
 
+JOINS_OF_TWO = tuple(how for how in JoinType if how is not JoinType.UNION)
 _PRESERVING = {
     Side.LEFT: (JoinType.LEFT, JoinType.FULL, JoinType.ANTI),
     Side.RIGHT: (JoinType.RIGHT, JoinType.FULL),
@@ -61,7 +63,7 @@ def parse_join_type(name: str) -> JoinType:
     """
     join_type = _JOIN_TYPE_NAMES.get(str(name).lower().replace("_", "").replace(" ", ""))
     if join_type is None:
-        known = ", ".join(join_type.value for join_type in JoinType)
+        known = ", ".join(dict.fromkeys(known.value for known in _JOIN_TYPE_NAMES.values()))
         raise AlgorithmError(f"unknown join type how={name!r}; known: {known}")
     return join_type
 
@@ -90,10 +92,10 @@ class StreamSpec:
     unique: bool = False
     clustered: bool = False
     order: str | None = None
-    idle_after_us: int | None = None  # of silence, after which the watermark follows the other stream's
-    punctuated: bool = False  # any source of punctuations at all
-    ends_any: bool = False  # one of them may end values of which no tuple comes: patterns or endings
-    is_output: bool = False  # of another join; its column of time is not shown
+    idle_after_us: int | None = None  # after this much silence, the watermark follows the other stream's
+    punctuated: bool = False  # it has some source of punctuations
+    ends_any: bool = False  # a source (patterns or endings) may end values that have no tuple
+    is_output: bool = False  # it is the output of another join; its column of time is not shown
 
     def __post_init__(self) -> None:
         if self.lateness_us < 0:
@@ -114,14 +116,14 @@ class JoinSpec:
     purge_threshold: int = 1
     max_punctuations: int = DEFAULT_MAX_PUNCTUATIONS
     bucket_bytes: int | None = None  # the most that one bucket may remember
-    memory: Memory | None = None  # what is kept there at most; the rest goes to disk
-    policy: Policy | None = None  # of a join in stages; None: it does everything at once
+    memory: Memory | None = None  # the most that is kept in memory; the rest goes to disk
+    policy: Policy | None = None  # of a staged join; None: it does everything at once
     selected: tuple[str, ...] | None = None  # columns of the results beside the key; None for all
     shed: Shed | None = None  # what to leave out when resources do not suffice
     adaptive: bool = False  # structures of the windows may change while the join runs
     node_size: int = DEFAULT_NODE_SIZE  # of the trees on windows
     bucket_size: int = DEFAULT_BUCKET_SIZE  # of the hash buckets on windows
-    # How far apart the members of a result may be, one way or another; none: as the windows of two streams say.
+    # How far apart the members of a result may be, in any of these ways; empty: the windows of two streams decide.
     reaches: tuple[Reach, ...] = ()
 
     def __post_init__(self) -> None:
@@ -141,7 +143,7 @@ class JoinSpec:
 
     @property
     def sides(self) -> range:
-        """The places of the streams, by which everything that every stream has is found."""
+        """The places of the streams: the index of everything that each stream has."""
         return range(len(self.streams))
 
     @property
@@ -154,21 +156,23 @@ class JoinSpec:
 
     @property
     def everywhere(self) -> tuple[int, ...]:
-        """The sides whose tuples go to every bucket, where there is no key to spread all by.
+        """The sides whose tuples go to every bucket, because there is no key to spread them by.
 
-        The remaining one is spread, and with it whatever comes out unmatched.
+        The remaining side is spread, and unmatched rows come from it. Tuples of a union meet nothing.
         """
+        if self.how is JoinType.UNION:
+            return ()
         spread = Side.RIGHT if self.how is JoinType.RIGHT else Side.LEFT
         return () if self.left.key else tuple(side for side in self.sides if side != spread)
 
     @property
     def may_overflow(self) -> bool:
-        """Whether a part of the state may be elsewhere than in memory."""
+        """Whether a part of the state may be on disk."""
         return self.memory is not None or self.policy is not None
 
     @property
     def is_staged(self) -> bool:
-        """Whether results with tuples that are on disk come later, in stages of their own."""
+        """Whether results with tuples on disk come later, in stages of their own."""
         return self.policy is not None
 
     @property
@@ -179,7 +183,7 @@ class JoinSpec:
     def may_end_early(self, side: int) -> bool:
         """Whether `side` alone may end a value of the output once its last tuple is gone (PW-32).
 
-        Not where another side's tuples of that value would still come out unmatched.
+        Not if tuples of another side with that value would still come out unmatched.
         """
         alone = self.algorithm.propagation in (Propagation.EARLY, Propagation.OWN_STATE)
         return alone and not any(self.how.preserves(other) for other in self.sides if other != side)

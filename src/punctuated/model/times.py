@@ -1,6 +1,6 @@
 """Event times: integers in microseconds inside, timestamp or integer columns outside.
 
-A time is exact or it is none: nulls, times beyond ±2^60 µs and those between two microseconds are faults of their rows.
+Only exact times count: nulls, times beyond ±2^60 µs and times between two microseconds are faults of their rows.
 """
 
 import numpy as np
@@ -32,9 +32,9 @@ def is_time(dtype: pa.DataType) -> bool:
 
 
 def are_times_alike(one: pa.DataType, two: pa.DataType) -> bool:
-    """Whether times of both types can be compared: not if one has a time zone, so that it is a moment, and one has not.
+    """Whether times of both types can be compared: not if only one has a time zone, and so is a moment.
 
-    Integers are moments or local times, as their stream has it.
+    Integers may be either, moments or local times.
     """
     stamps = [dtype for dtype in (one, two) if pa.types.is_timestamp(dtype)]
     return len({dtype.tz is None for dtype in stamps}) < 2
@@ -64,7 +64,7 @@ def to_microseconds(column: pa.ChunkedArray, name: str) -> Times:
 
 
 def read_times(column: pa.ChunkedArray) -> tuple[Times, list[Fault]]:
-    """Times in microseconds, and the rows that have none; what stands for them is any number."""
+    """Times in microseconds, and the rows without a time; their numbers mean nothing."""
     faults: list[Fault] = []
     if column.null_count:
         faults += _at(np.asarray(column.is_null()), _NULL)

@@ -126,12 +126,12 @@ def _term_us(text: str, amount: str, unit: str) -> int:
 
 
 def between(lower: Duration, upper: Duration) -> TimeWindow:
-    """An offset window: joinable with tuples that are `lower` to `upper` later, both included."""
+    """An offset window: a tuple can be joined with tuples that are `lower` to `upper` later, both included."""
     return TimeWindow(span_us=parse_duration(upper), offset_us=parse_duration(lower))
 
 
 def rows(n: int, per: str | None = None) -> CountWindow:
-    """The last `n` tuples of the stream, or with `per="key"` of each key."""
+    """A count window: the last `n` tuples of the stream, or with `per="key"` the last `n` of each key."""
     if per not in (None, "key"):
         raise WindowError(f"rows(per={per!r}) is unknown; use per='key' or leave it out")
     if not is_whole(n):
@@ -142,9 +142,9 @@ def rows(n: int, per: str | None = None) -> CountWindow:
 
 
 def until(column: str) -> UntilWindow:
-    """A window of its own for each tuple: it stays joinable up to the time in this column, included.
+    """Each tuple has a window of its own: it can be joined up to the time in this column, included.
 
-    Null means no end; an end before the tuple's own time an empty window.
+    Null means no end. An end before the tuple's own time means an empty window.
 
     >>> until("expires")
     UntilWindow(column='expires')

@@ -1,16 +1,18 @@
 """The optimizer: which structures the windows of a running join should have (KN-32, KN-38)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from punctuated.join.tactics.range_predicate import RangePredicate
 from punctuated.join.tactics.window_statistics import Observation
-from punctuated.model.algorithm import PWJOIN
+from punctuated.model.algorithm import ALGORITHMS, PWJOIN
+from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec
 from punctuated.plan.cost.machine import machine_weights
 from punctuated.plan.cost.model import Candidate, CostModel
-from punctuated.plan.statistics import StreamStatistics, expected, n_values
+from punctuated.plan.statistics import StreamStatistics, expected, expected_state, n_values
 
+VALUE_INDEX = "index of values"
 _GAIN = 0.2  # of the cost that a change must save: rebuilding a structure is not free, and rates waver
 
 
@@ -40,21 +42,47 @@ def structure_chooser(spec: JoinSpec, ranged: RangePredicate | None) -> Structur
     return StructureChooser(CostModel(machine_weights(), spec.bucket_size, spec.node_size), predicate)
 
 
-def describe_candidates(
+@dataclass(frozen=True)
+class Weighed:
+    """What was weighed against each other, in seconds of CPU per minute; no costs: they are not known yet."""
+
+    chosen: str
+    names: tuple[str, ...]  # the cheapest first, where costs are known
+    costs: Mapping[str, float]
+
+    @property
+    def others(self) -> list[str]:
+        """What was not chosen."""
+        return [name for name in self.names if name != self.chosen]
+
+
+def weigh(
     spec: JoinSpec, ranged: RangePredicate | None, statistics: Sequence[StreamStatistics] | None
-) -> list[str]:
-    """The structures that were weighed against each other, with their costs; nothing where there was no choice."""
-    chooser = structure_chooser(spec, ranged)
-    if not spec.adaptive and (spec.algorithm != PWJOIN or any(stream.punctuated for stream in spec.streams)):
-        return []
+) -> Weighed | None:
+    """The structures that a join of two streams could have, with their costs; None where nothing is known of them.
+
+    Structures of windows know nothing of punctuations: where these are used, there is the index of values alone.
+    """
+    chooser, structures = structure_chooser(spec, ranged), spec.algorithm.structures
+    chosen = VALUE_INDEX if structures is None else "".join(structures)
+    is_choice = structures is not None or (
+        spec.algorithm == PWJOIN and not any(stream.punctuated for stream in spec.streams)
+    )
+    if spec.is_staged or (statistics is None and not spec.adaptive):
+        return None
     if statistics is None:
-        names = ", ".join(sorted(each.pair for each in chooser.candidates(Observation.unshed((1, 1), (1, 1)))))
-        measured = f"  candidates: {names}; costs depend on rates that are measured while it runs"
-        return [measured] if spec.adaptive else []
+        names = sorted(each.pair for each in chooser.candidates(Observation.unshed((1, 1), (1, 1))))
+        return Weighed(chosen, tuple(names), {})
     seen = expected(spec, statistics)
-    costs = {each.pair: each.cost for each in chooser.candidates(seen)}
-    if spec.left.key:
-        costs["index of values"] = chooser.model.value_index(seen, n_values(statistics))
-    ordered = sorted(costs.items(), key=lambda each: each[1])
-    shown = ", ".join(f"{name} {cost:.3g}" for name, cost in ordered)
-    return [f"  candidates, in seconds of CPU per minute: {shown}"]
+    costs = {each.pair: each.cost for each in chooser.candidates(seen)} if is_choice else {}
+    if spec.left.key and chooser.model.weights.value_index is not None:
+        costs[VALUE_INDEX] = chooser.model.value_index(seen, n_values(statistics))
+    return Weighed(chosen, tuple(sorted(costs, key=lambda name: (costs[name], name))), costs)
+
+
+def other_states(spec: JoinSpec, statistics: Sequence[StreamStatistics] | None) -> dict[str, float]:
+    """Tuples that other algorithms over the index of values would hold of both streams."""
+    if statistics is None or spec.is_staged or spec.algorithm.structures is not None:
+        return {}
+    others = {name: replace(spec, algorithm=each) for name, each in ALGORITHMS.items() if name != spec.algorithm.name}
+    return {name: sum(expected_state(each, side, statistics) for side in Side) for name, each in others.items()}

@@ -26,6 +26,7 @@ TUPLE_S = 1.4e-6  # to join, store and forget a tuple, and to write it to the st
 RESULT_ROW_S = 0.24e-6  # to find a pair and hand it to Spark as a row
 
 TUPLE_BYTES = 85  # measured on W2, columns and index included (docs/decisions/001)
+INDEX_BYTES = TUPLE_BYTES - 24  # of these, beside the columns
 PUNCTUATION_BYTES = lay.remembered_type(2).itemsize  # of an ended value
 MOST_BUCKETS = 1024  # of a join
 

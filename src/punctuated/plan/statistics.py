@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from punctuated.join.tactics.window_statistics import Observation
+from punctuated.model.eternity import UNBOUNDED
+from punctuated.model.reach import farthest
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.bounds import Proof, bound
+from punctuated.plan.sizing import INDEX_BYTES
 from punctuated.plan.waits import FOR_THE_WINDOW, Waits
 
 
@@ -22,6 +25,7 @@ class StreamStatistics:
     punctuations: int
     waits: Waits = FOR_THE_WINDOW
     own_window_s: float | None = None  # on average, where every tuple has a window of its own
+    row_bytes: float = 0.0  # of the columns of a tuple, on average
 
     @property
     def rate(self) -> float:
@@ -47,6 +51,27 @@ def expected_state(spec: JoinSpec, side: Side, statistics: Sequence[StreamStatis
         span_s = min(span_s, window_s + spec.streams[side.other].lateness_us / 1e6)
     waits = ours.waits if Proof.PUNCTUATIONS in proofs else FOR_THE_WINDOW
     return waits.state(ours.rate, span_s)
+
+
+def most_state(spec: JoinSpec, side: int, statistics: Sequence[StreamStatistics]) -> float:
+    """The most to expect in a state of a join of any number of streams.
+
+    A tuple waits until it is out of reach of all others, or all have ended its value. It goes earlier where one of them
+    has ended it and has none of it left, which is not looked at here.
+    """
+    ours, far, algorithm = statistics[side], farthest(spec.reaches)[side], spec.algorithm
+    reach_us = max((far[j] for j in spec.sides if j != side), default=0)
+    span_s = ours.seconds
+    if algorithm.by_window and reach_us != UNBOUNDED:
+        lateness_us = max(stream.lateness_us for j, stream in enumerate(spec.streams) if j != side)
+        span_s = min(span_s, (reach_us + lateness_us) / 1e6)
+    waits = ours.waits if algorithm.by_punctuation else FOR_THE_WINDOW
+    return waits.state(ours.rate, span_s)
+
+
+def bytes_of(tuples: float, ours: StreamStatistics) -> float:
+    """What so many stored tuples of a stream take, columns and index included."""
+    return tuples * (ours.row_bytes + INDEX_BYTES)
 
 
 def expected(spec: JoinSpec, statistics: Sequence[StreamStatistics]) -> Observation:

@@ -13,7 +13,6 @@ from punctuated.join.intake.take_in import key_columns
 from punctuated.join.intake.window_ends import window_ends
 from punctuated.model.batch import StreamBatch
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
-from punctuated.model.side import Side
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import UntilWindow
@@ -26,11 +25,11 @@ Dated = tuple[Ints, Ints]  # codes and times
 
 def table_statistics(
     spec: JoinSpec, batches: Sequence[Sequence[StreamBatch]], key_types: Sequence[pa.DataType]
-) -> tuple[StreamStatistics, StreamStatistics]:
-    """What is known of both streams, from all their batches."""
+) -> tuple[StreamStatistics, ...]:
+    """What is known of all streams, from all their batches."""
     codec = key_codec(key_types)
-    left, right = (_Stream.read(spec.streams[side], [each[side] for each in batches], codec) for side in Side)
-    return left.statistics(right), right.statistics(left)
+    streams = [_Stream.read(spec.streams[side], [each[side] for each in batches], codec) for side in spec.sides]
+    return tuple(ours.statistics([other for other in streams if other is not ours]) for ours in streams)
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,7 @@ class _Stream:
     n_punctuations: int
     seconds: float
     own_window_s: float | None
+    row_bytes: float
 
     @staticmethod
     def read(spec: StreamSpec, batches: Sequence[StreamBatch], codec: KeyCodec) -> "_Stream":
@@ -51,31 +51,46 @@ class _Stream:
         ts = to_microseconds(rows[spec.time], spec.time)
         seconds = float(ts.max() - ts.min()) / 1e6 if ts.size else 0.0
         own_window_s = _own_window_s(spec, rows, ts, seconds)
+        row_bytes = rows.nbytes / len(rows) if len(rows) else 0.0
         if not spec.key:
             nothing = np.empty(0, np.int64), np.empty(0, np.int64)
-            return _Stream(spec, nothing, nothing, len(rows), 0, seconds, own_window_s)
+            return _Stream(spec, nothing, nothing, len(rows), 0, seconds, own_window_s, row_bytes)
         codes, valid = codec.encode([rows[name] for name in spec.key])
         tuples = codes[valid], ts[valid]
         said = [*_said(spec, batches, codec), *_derived(spec, rows, tuples, valid)]
         n_others = sum(_kind(spec, each) is not Kind.VALUES for batch in batches for each in batch.punctuations)
         ends = _joined(said)
-        return _Stream(spec, tuples, ends, len(rows), ends[0].size + n_others, seconds, own_window_s)
+        return _Stream(spec, tuples, ends, len(rows), ends[0].size + n_others, seconds, own_window_s, row_bytes)
 
-    def statistics(self, other: "_Stream") -> StreamStatistics:
-        n_values = np.unique(self.tuples[0]).size
-        waits = self._waits(other)
-        return StreamStatistics(self.n_tuples, self.seconds, n_values, self.n_punctuations, waits, self.own_window_s)
+    def statistics(self, others: Sequence["_Stream"]) -> StreamStatistics:
+        return StreamStatistics(
+            tuples=self.n_tuples,
+            seconds=self.seconds,
+            distinct_values=np.unique(self.tuples[0]).size,
+            punctuations=self.n_punctuations,
+            waits=self._waits(others),
+            own_window_s=self.own_window_s,
+            row_bytes=self.row_bytes,
+        )
 
-    def _waits(self, other: "_Stream") -> Waits:
-        """How long our tuples wait for the other stream, whose word takes effect when its watermark is there."""
-        (codes, ts), (ended, at) = self.tuples, _first_of_each(other.ends)
-        if not codes.size or not ended.size:
+    def _waits(self, others: Sequence["_Stream"]) -> Waits:
+        """How long our tuples wait until all other streams have ended their values."""
+        n = self.tuples[0].size
+        if not n or not all(other.ends[0].size for other in others):
             return FOR_THE_WINDOW
-        place = np.minimum(np.searchsorted(ended, codes), ended.size - 1)
-        waits = (at[place] + other.spec.lateness_us - ts)[ended[place] == codes]
-        kept = waits[waits > 0]
+        known, waits = np.ones(n, np.bool_), np.full(n, np.iinfo(np.int64).min)
+        for other in others:
+            does_end, for_it = self._waits_for(other)
+            known, waits = known & does_end, np.maximum(waits, for_it)
+        kept = waits[known & (waits > 0)]
         mean_s = float(kept.mean()) / 1e6 if kept.size else 0.0
-        return Waits(mean_s, ended=kept.size / codes.size, over=(waits.size - kept.size) / codes.size)
+        return Waits(mean_s, ended=kept.size / n, over=(int(known.sum()) - kept.size) / n)
+
+    def _waits_for(self, other: "_Stream") -> tuple[npt.NDArray[np.bool_], Ints]:
+        """Of which of our tuples another stream ends the values, and when: once its own watermark is there."""
+        (codes, ts), (ended, at) = self.tuples, _first_of_each(other.ends)
+        place = np.minimum(np.searchsorted(ended, codes), ended.size - 1)
+        return ended[place] == codes, at[place] + other.spec.lateness_us - ts
 
 
 def _own_window_s(spec: StreamSpec, rows: pa.Table, ts: Ints, seconds: float) -> float | None:
@@ -96,7 +111,7 @@ def _said(spec: StreamSpec, batches: Sequence[StreamBatch], codec: KeyCodec) -> 
     for batch in batches:
         for endings in batch.endings:
             codes, valid = codec.encode(endings.keys.columns)
-            found.append((codes[valid], to_microseconds(endings.ts, spec.time)[valid]))
+            found.append((codes[valid], endings.ts.to_numpy()[valid]))
         for punctuation in batch.punctuations:
             if _kind(spec, punctuation) is Kind.VALUES:
                 values = named_values(punctuation.patterns, spec.columns, spec.key)

@@ -20,7 +20,7 @@ Step = Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]  # for `applyInArro
 
 
 def batch_step(query: Query) -> Step:
-    """A bucket's blobs in, its rows out."""
+    """Takes a bucket's blobs and returns its rows."""
 
     def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
         return _join(query, bucket_ids().index(key[0].as_py()), packed)

@@ -2,7 +2,7 @@
 
 Spark sends a row to the partition `pmod(hash(id), partitions)`. Ids 0, 1, 2, … would land unevenly; these ids have the
 hashes 0, 1, 2, … modulo 1024, so that every power of two of partitions gets the same number of buckets. They depend on
-the bucket's number alone, since Spark restores the number of partitions from the checkpoint and nobody is told.
+the bucket's number alone, since Spark restores the number of partitions from the checkpoint without saying so.
 """
 
 from functools import cache

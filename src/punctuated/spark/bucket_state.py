@@ -1,7 +1,7 @@
-"""The state of a bucket in Spark's state store: a journal in numbered entries, and a head that says which count.
+"""The state of a bucket in Spark's state store: a journal of numbered entries, and a head that says which count.
 
-Each entry bears the token of its commit and knows that of the entry before. The head has the last one, so the chain of
-tokens tells which chunks of the host's files belong to the stored state.
+Each entry has the token of its commit and that of the entry before. The head has the last token, so the chain of tokens
+says which chunks of the host's files belong to the stored state.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Bucket:
     journal: Journal
     groups: GroupBy | None
     speaks_for_all: bool  # of what is the same in all buckets
-    purpose: tuple[View, dict[str, str]]  # of the query that it was made for: another one cannot go on with it
+    purpose: tuple[View, dict[str, str]]  # of the query that it was made for: another query cannot use it
     tables: StoredTables | None = None  # what goes beyond its memory
     tokens: list[str] = field(default_factory=list)  # of the entries that make it up
 
@@ -54,7 +54,7 @@ class Head:
 
 
 class StateLog:
-    """Appends entries; starts anew with a full one when the others outweigh it."""
+    """Appends entries; starts again with a full entry when the others are larger than it."""
 
     def __init__(self, handle: StatefulProcessorHandle, *, may_overflow: bool = False) -> None:
         """`may_overflow`: buckets may put a part of their state elsewhere than in memory."""
@@ -65,7 +65,7 @@ class StateLog:
         )
 
     def head(self) -> Head | None:
-        """The head, if there is a state at all; a step asks once and hands it on."""
+        """The head, if there is a state at all; a step asks once and passes it on."""
         found = self._head.get()
         return None if found is None else Head(*found)
 
@@ -89,12 +89,12 @@ class StateLog:
         return None if self._tables is None else StoredTables(self._tables)
 
     def reopen(self, bucket: Bucket) -> None:
-        """A bucket that was in memory since another step has its tables where this one has them."""
+        """Give a bucket that stayed in memory since another step its tables by the way of this step."""
         if bucket.tables is not None:
             bucket.tables.open(self._tables)
 
     def _entries_of(self, head: Head) -> tuple[list[str], list[Bundle]]:
-        """Tokens and contents of the entries, oldest first; they are followed back from the last one."""
+        """Tokens and contents of the entries, oldest first; the chain is followed back from the last one."""
         tokens: list[str] = []
         entries: list[Bundle] = []
         token = head.token

@@ -1,8 +1,8 @@
 """Files that the Python workers of a host share: chunks of state that any of them wrote, found by their token.
 
-Spark hands a bucket now to this worker and now to that one. A worker that does not have the bucket in its memory reads
-what others wrote here, which is far faster than the state store. The store remains the only truth: a chunk is asked for
-by a token that came from there, and one that is missing or damaged is read from there.
+Spark gives a bucket to one worker now and to another one later. A worker that does not have the bucket in its memory
+reads what others wrote here, which is far faster than the state store. The store remains the only truth: a chunk is
+asked for by a token from the store, and a missing or damaged chunk is read from the store.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ class ChunkFiles:
         return data
 
     def write(self, token: str, data: bytes) -> None:
-        """Leave a chunk for others."""
+        """Write a chunk for others."""
         if self._folder is None:
             return
         aside = self._path(token).with_suffix(f".{os.getpid()}")
@@ -54,14 +54,14 @@ class ChunkFiles:
             write_private(aside, _packed(data))
             aside.replace(self._path(token))
         except OSError as trouble:
-            do_without("Python workers cannot leave state to each other in files, and read it from the store", trouble)
+            do_without("Python workers cannot share state in files, and read it from the state store instead", trouble)
             _remove(aside)
         self._unlooked += len(data)
         if self._unlooked > self._largest // 16:
             self._make_room()
 
     def forget(self, tokens: list[str]) -> None:
-        """These chunks are part of no state any more."""
+        """Remove chunks that are no longer part of any state."""
         for token in tokens if self._folder is not None else []:
             _remove(self._path(token))
 
@@ -86,7 +86,7 @@ def _remove(path: Path) -> None:
 
 
 def _ours(folder: Path) -> list[tuple[float, int, Path]]:
-    """Time, size and path of each file that was written here; others may take files away meanwhile."""
+    """Time, size and path of each file that was written here; others may remove files meanwhile."""
     found = []
     with suppress(OSError):
         for path in folder.iterdir():
@@ -98,7 +98,7 @@ def _ours(folder: Path) -> list[tuple[float, int, Path]]:
 
 
 def _begins_as_ours(path: Path) -> bool:
-    """One that its writer did not finish may lack a part of the header."""
+    """A chunk that its writer did not finish may lack a part of the header."""
     with path.open("rb") as file:
         begin = file.read(len(_HEADER))
     return begin != b"" and _HEADER.startswith(begin)
@@ -119,7 +119,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _own_folder() -> Path | None:
-    """A folder that only this user can write to, or none: what lies there becomes state."""
+    """A folder that only this user can write to, or none: its files become state."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     if chosen == "":
         return None
@@ -127,7 +127,7 @@ def _own_folder() -> Path | None:
         root = Path(chosen) if chosen else Path(tempfile.gettempdir()) / f"punctuated-{os.geteuid()}"
         return private_folder(root / "chunks")
     except OSError as trouble:
-        do_without("Python workers do not leave state to each other in files, and read it from the store", trouble)
+        do_without("Python workers do not share state in files, and read it from the state store instead", trouble)
         return None
 
 

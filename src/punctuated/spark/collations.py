@@ -1,4 +1,4 @@
-"""Collations: strings are compared by their bytes here, so whatever Spark would compare otherwise is refused."""
+"""Collations: strings are compared by their bytes here, so columns that Spark would compare otherwise are refused."""
 
 from collections.abc import Iterable
 

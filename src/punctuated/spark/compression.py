@@ -1,4 +1,4 @@
-"""Bytes on their way to the state store and back: compressing is several times faster than that way."""
+"""Compression of bytes for the state store: compressing is several times faster than sending more bytes."""
 
 import pyarrow as pa
 

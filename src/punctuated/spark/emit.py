@@ -22,8 +22,9 @@ class Emitter:
 
     def __init__(self, join: BoundJoin, bucket: Bucket) -> None:
         self._join, self._bucket = join, bucket
+        comes_in_parts = join.grouping is None or join.grouping.is_distinct  # other groups come with their ending
         is_chain = join.view is View.CHAIN
-        self._latest = LatestResults(join.key_types) if is_chain and bucket.groups is None else None
+        self._latest = LatestResults(join.key_types) if is_chain and comes_in_parts else None
 
     def tables(self, part: BatchResult) -> list[pa.Table]:
         """The tables of the join's view; each has some of its columns, the others are null."""
@@ -40,7 +41,7 @@ class Emitter:
             yield from as_frames(table, self._join.schema)
 
     def last_frames(self) -> Iterator[pd.DataFrame]:
-        """What leaves behind all parts."""
+        """What leaves after all parts."""
         return iter(())
 
     def __enter__(self) -> Self:
@@ -64,7 +65,7 @@ def as_frames(table: pa.Table, schema: pa.Schema) -> Iterator[pd.DataFrame]:
 def _in_one_piece(table: pa.Table) -> Iterator[pa.Table]:
     """The rows in tables whose columns have one chunk each: PySpark takes no others.
 
-    A table comes in chunks as it was put together; only texts of gigabytes stay in several when these are combined.
+    A table has the chunks that it was made of; combined, only gigabytes of text stay in several chunks.
     """
     return (pa.Table.from_batches([batch]) for batch in table.combine_chunks().to_batches())
 

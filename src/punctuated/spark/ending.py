@@ -1,11 +1,11 @@
-"""The end of all streams of a join, as an input of its own that says nothing until it is told to.
+"""The end of all streams of a join, as an input of its own, which is silent until the streams should end.
 
-Spark knows a query by the number of its sources, so the input is there from the first start. Its rows follow from its
-offsets alone: a run that may end the streams goes from `OPEN` to `ENDED`, once; one that may not repeats what was begun
-and adds nothing. So an end that was planned before a crash comes again, and a second end brings nothing.
+Spark knows a query by the number of its sources, so the input exists from the first start. Its rows depend only on its
+offsets: a run that may end the streams goes from `OPEN` to `ENDED`, once. A run that may not end them repeats what was
+begun and adds nothing. So an end that was planned before a crash comes again, and a second end brings nothing.
 
     run 1   data data data            now=False, trigger availableNow
-    run 2   data? <end>               now=True, trigger once: all that has come meanwhile, and the end behind it
+    run 2   data? <end>               now=True, trigger once: all that has come meanwhile, and the end after it
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.names import map_in_arrow
 from punctuated.spark.pack import PACKED, PACKED_DDL
+from punctuated.spark.versions import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
 FORMAT = "punctuated_end"
 Offset = dict[str, bool]
@@ -68,10 +68,10 @@ class EndReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """One row between `OPEN` and `ENDED`."""
 
     def __init__(self, now: bool) -> None:
-        self._now = now
+        self._now, self._place = now, OPEN
 
     def initialOffset(self) -> Offset:  # noqa: N802
-        """The streams go on."""
+        """The streams have not ended."""
         return OPEN
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -79,14 +79,18 @@ class EndReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Nothing comes of itself."""
+        """Nothing comes by itself."""
 
-    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """The end, if this run may say it."""
-        return ENDED if self._now else start
+    def latestOffset(self, start: Offset | None = None, limit: ReadLimit | None = None) -> Offset:  # noqa: N802
+        """The end, if this run may say it.
+
+        Spark 4.1 does not tell the start. It asks for the partitions of the last batch before, after a restart, too.
+        """
+        return ENDED if self._now else start or self._place
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
-        """One, if the streams end in between."""
+        """One partition, if the streams end in between."""
+        self._place = end
         return [InputPartition(None)] if start != end else []
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -1,7 +1,7 @@
-"""Paths in, rows out: a task reads its share of the files of a batch, and packs what is in them.
+"""From paths to rows: a task reads its share of the files of a batch, and packs their rows.
 
-What a file gives goes through the same pack as rows that Spark brings. All streams of files that stand side by side in
-a join are read by the same tasks: so a large one and a small one are balanced, in as few tasks as can be.
+The rows of a file go through the same pack as rows from Spark. Neighbouring streams of files in a join are read by the
+same tasks: so a large and a small stream are balanced, in as few tasks as possible.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,30 +24,30 @@ PART, STREAM, PATH, LENGTH, STAMP = "part", "stream", "path", "length", "stamp"
 _CHUNK = 1 << 20
 _DAMAGE = (OSError, pa.ArrowException)  # what pyarrow raises if it cannot read; ours is an OSError, too
 
-Listed = dict[str, Any]  # a file as Spark lists it: the columns above, and those that its path tells
+Listed = dict[str, Any]  # a file as Spark lists it: the columns above, and those in its path
 Damage = tuple[str, str]  # a path, and what is wrong
 
 
 class Piece(NamedTuple):
-    """What a task is to read of a file."""
+    """What a task must read of a file."""
 
     listed: Listed
     span: Span
 
     @property
     def speaks(self) -> bool:
-        """Whether this task tells what is wrong with the whole file."""
+        """Whether this task reports what is wrong with the whole file."""
         return self.span.begin == 0
 
 
 def told_name(stream: int, place: int) -> str:
-    """The column of a list of files that holds what paths of a stream tell of a column."""
+    """In a list of files, the column for this column of a stream's paths."""
     return f"told_{stream}_{place}"
 
 
 @dataclass(frozen=True)
 class FileScan:
-    """How the files of one stream are read; `told` are those columns that their paths tell."""
+    """How the files of one stream are read; `told` are the columns in their paths."""
 
     schema: pa.Schema
     told: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class FileScan:
     filesystem: FileSystem | None = None
 
     def read(self, stream: int, pieces: Iterable[Piece], damages: list[Damage]) -> Iterator[pa.RecordBatch]:
-        """The rows of these pieces; what cannot be read raises, or is put into `damages`, if that is wished."""
+        """The rows of these pieces; what cannot be read raises, or goes into `damages`, if that is wanted."""
         for piece in pieces:
             yield from self._read(stream, piece, damages)
 
@@ -79,17 +79,17 @@ class FileScan:
         file.close()
 
     def _told(self, source: tuple[FileSystem, str], path: str, error: Exception, where: str = "") -> list[Damage]:
-        """What is wrong with a file, if that is to be told; raises if not, or if it is not the file's fault."""
+        """What is wrong with a file, if that is to be reported; else, or if it is not the file's fault, raises."""
         why = f"{where}{' '.join(str(error).split()).rstrip('.')}"
         if self.rejects and (isinstance(error, FileNotFoundError | FileError) or _can_be_fetched(source)):
             return [(path, why)]
         remedy = "" if self.rejects else ", or let pt.files reject what cannot be read, with on_damage='reject'"
-        again = f"Mend or restore the file, and start the query again{remedy}"
+        again = f"Repair or restore the file, and start the query again{remedy}"
         raise FileError(f"cannot read {path}: {why}. {again}") from error
 
 
 def _can_be_fetched(source: tuple[FileSystem, str]) -> bool:
-    """Whether all bytes of a file come, whatever they say: if not, another attempt may have more luck."""
+    """Whether all bytes of a file can be read at all: if not, another attempt may succeed."""
     system, path = source
     try:
         with system.open_input_stream(path) as stream:
@@ -103,14 +103,14 @@ def _can_be_fetched(source: tuple[FileSystem, str]) -> bool:
 
 
 def _stamped(batches: Iterable[pa.RecordBatch], stamp: int) -> Iterator[pa.RecordBatch]:
-    """Rows with the engine's time of the batch behind them."""
+    """Rows with the engine's time of the batch as a last column."""
     for batch in batches:
         yield batch.append_column("", pa.repeat(pa.scalar(stamp, pa.int64()), batch.num_rows))
 
 
 @dataclass(frozen=True)
 class PackFiles:
-    """The function for `mapInArrow` over lists of files; streams go by their places among these."""
+    """The function for `mapInArrow` over lists of files; streams are known by their places."""
 
     streams: tuple[tuple[FileScan, Pack], ...]
     n_parts: int
@@ -129,7 +129,7 @@ class PackFiles:
 
 
 def share(listed: Sequence[Listed], n_parts: int, smallest: int = SMALLEST) -> list[Piece]:
-    """What the task that got this list is to read, stream by stream; the list may come in any order.
+    """What the task with this list must read, stream by stream; the list may come in any order.
 
     Each part has a list of its own; a task may have got several.
     """

@@ -1,10 +1,10 @@
-"""Which bytes of a batch's files fall to which task: all files in a row, cut into parts of equal size.
+"""Which task reads which bytes of a batch's files: all files in a row, cut into parts of equal size.
 
     files   |─────── a ───────|─ b ─|──── c ────|
     tasks   |────── 0 ──────|────── 1 ─────|─ … |
 
-Every task knows all files and comes to the same cuts, so that nothing need be planned before. A row group belongs to
-the part that holds its middle, as in Hadoop: it has one, and parts do not overlap. Small files are not cut.
+Every task knows all files and finds the same cuts, so that no planning is needed. As in Hadoop, a row group belongs to
+the part that holds its middle: it has only one, and parts do not overlap. Small files are not cut.
 """
 
 from bisect import bisect_right
@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-SMALLEST = 1 << 20  # bytes: to open a file twice costs more than it brings
+SMALLEST = 1 << 20  # bytes: opening a smaller file twice costs more than it gains
 
 
 class Span(NamedTuple):
-    """A part of the file at a place in the list, from a byte up to but without another one."""
+    """A part of the file at a place in the list: from `begin` to `end`, without `end`."""
 
     place: int
     begin: int
@@ -28,12 +28,12 @@ class Span(NamedTuple):
 
 
 def spans_of(lengths: Sequence[int], part: int, n_parts: int, smallest: int) -> list[Span]:
-    """What falls to one part, in the order of the files.
+    """What one part contains, in the order of the files.
 
     >>> spans_of([6, 2], 0, 2, smallest=1), spans_of([6, 2], 1, 2, smallest=1)
     ([Span(place=0, begin=0, end=4)], [Span(place=0, begin=4, end=6), Span(place=1, begin=0, end=2)])
     """
-    sizes = [max(1, length) for length in lengths]  # an empty file has to be somebody's
+    sizes = [max(1, length) for length in lengths]  # an empty file must belong to some part
     starts = [0, *accumulate(sizes)]
     cuts = [_cut(starts, starts[-1] * number // n_parts, smallest) for number in (part, part + 1)]
     files = enumerate(pairwise(starts))

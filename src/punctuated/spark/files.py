@@ -1,8 +1,8 @@
-"""Files as a stream whose rows never become rows of the JVM: Spark keeps the books, the pack reads.
+"""Files as a stream whose rows never become rows of the JVM: Spark lists the files, the pack reads them.
 
-Spark's own file source lists them, as a `binaryFile` stream of which nothing but paths and lengths is asked for: so
-what has been read, exactly once, limits per trigger and restarts are Spark's, and no content comes through it. To the
-rest of this package `Files` stand where a DataFrame stands, and so have those of its names that are needed.
+Spark's own file source lists them, as a `binaryFile` stream that is asked for paths and lengths only, so no content
+comes through it. Spark thus takes care of what has been read, limits per trigger, restarts and exactly-once. In the
+rest of this package `Files` take the place of a DataFrame, so they have those of its names that are needed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,6 @@ from pyarrow.fs import FileSystem
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import col, explode, lit, sequence
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType, StructType
 
 from punctuated.errors import ColumnError, PredicateError, StreamError
@@ -24,6 +23,7 @@ from punctuated.spark.file_scan import LENGTH, PART, PATH, STAMP, STREAM, FileSc
 from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.pack import PACKED_DDL, Pack
 from punctuated.spark.types import arrow_schema
+from punctuated.spark.versions import spark_types
 from punctuated.tables.file_systems import parse_path
 
 _LISTED = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"  # the columns of binaryFile
@@ -37,7 +37,7 @@ Schema: TypeAlias = StructType | pa.Schema | str
 class Files:
     """What `pt.files` gives."""
 
-    listing: DataFrame = field(repr=False)  # the columns of binaryFile, and those that paths tell
+    listing: DataFrame = field(repr=False)  # the columns of binaryFile, and those in the paths
     schema: StructType
     where: pc.Expression | None = None
     rejects: bool = False
@@ -60,11 +60,11 @@ class Files:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """The columns that paths tell: those of partitioned folders."""
+        """The columns in the paths, as of partitioned folders."""
         return tuple(self.listing.columns[_N_LISTED:])
 
     def scan(self, names: Sequence[str]) -> FileScan:
-        """How to read the columns of these names, and those that the filter may ask for."""
+        """How to read the columns of these names, and those that the filter needs."""
         whole = arrow_schema(self.schema)
         schema = pa.schema([whole.field(name) for name in names]) if self.where is None else whole
         return FileScan(schema, self.told, self.where, self.rejects, self.filesystem)
@@ -85,7 +85,7 @@ def pack_files(inputs: Sequence[tuple[Files, Sequence[str], Pack]], n_parts: int
 
 
 def _listed(stream: int, files: Files, told: Mapping[str, DataType], stamp: Sequence[Column]) -> DataFrame:
-    """The files of a stream as the tasks get them; what paths tell of other streams' columns is null."""
+    """The files of a stream as the tasks get them; other streams' columns in paths are null."""
     ours = {told_name(stream, place): column_at(_N_LISTED + place) for place in range(len(files.told))}
     columns = [ours.get(name, lit(None).cast(dtype)).alias(name) for name, dtype in told.items()]
     return with_numbers(files.listing).select(
@@ -117,7 +117,7 @@ def open_files(
     _check_reachable(path)
     given = {name: value for name, value in limits.items() if value is not None}
     if len(given) > 1 or (given and not streaming):
-        raise StreamError("give max_files= or max_bytes=, one of them, and for a stream only")
+        raise StreamError("give either max_files= or max_bytes=, and only for a stream")
     chosen = {name: str(value) for name, value in {**options, **given}.items()}
     columns = _columns(spark, path, schema, chosen)
     _check_where(where, arrow_schema(columns))
@@ -129,20 +129,20 @@ def _check_reachable(path: str) -> None:
         parse_path(path)
     except ValueError as trouble:
         raise StreamError(
-            f"pt.files cannot reach {path!r}: {trouble}; give pt.files filesystem=, or read it by spark.readStream"
+            f"pt.files cannot reach {path!r}: {trouble}; give pt.files filesystem=, or read it with spark.readStream"
         ) from trouble
 
 
 def _check_format(format: str) -> None:
     if format != _FORMAT:
         raise StreamError(
-            f"format={format!r}: pt.files reads {_FORMAT!r}, whose files know their types; what other files mean, "
-            f"Spark's reader decides: pt.stream takes spark.readStream.format({format!r})… as it is"
+            f"format={format!r}: pt.files reads only {_FORMAT!r}, whose files know their types; for other files give "
+            f"pt.stream Spark's reader, spark.readStream.format({format!r})…"
         )
 
 
 def _columns(spark: SparkSession, path: str, schema: Schema | None, options: Mapping[str, str]) -> StructType:
-    """The columns that Spark's own reader of these files would give: those given or found, and those paths tell."""
+    """The columns that Spark's own reader of these files would give: given or found ones, and those in the paths."""
     reader = spark.read.options(**options)
     try:
         if schema is not None:
@@ -162,7 +162,7 @@ def _spark_types(schema: Schema) -> StructType | str:
     types = []
     for each in schema:
         try:
-            types += from_arrow_schema(pa.schema([each])).fields
+            types += spark_types(pa.schema([each])).fields
         except Exception as error:
             raise ColumnError(
                 f"schema=: column {each.name!r} is of type {each.type}, which Spark does not have; give the type to "
@@ -174,7 +174,7 @@ def _spark_types(schema: Schema) -> StructType | str:
 def _listing(
     spark: SparkSession, path: str, columns: StructType, streaming: bool, options: Mapping[str, str]
 ) -> DataFrame:
-    """All that Spark is asked for; columns that paths tell have the types that they have in the stream."""
+    """What Spark is asked for; columns in the paths have the types that they have in the stream."""
     reader = (spark.readStream if streaming else spark.read).format("binaryFile").options(**options)
     listing = reader.schema(_LISTED).load(path)
     told = listing.columns[_N_LISTED:]

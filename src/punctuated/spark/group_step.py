@@ -1,6 +1,6 @@
 """Groups that do not contain the join key: a second exchange by the grouping columns, and a step of their own.
 
-The join's output flows into it as into another join. Such groups are final when both streams have ended.
+The join's output flows into this step as into another join. Such groups are final when both streams have ended.
 """
 
 import json
@@ -37,8 +37,8 @@ _PACKED = pa.schema([("bucket", pa.int32()), *_TOLD])
 class PackGroups:
     """The function for `mapInArrow`: results by the bucket of their group, the end of the streams to all.
 
-    `reached` is the output watermark of the join, which the first bucket tells if groups go on as a stream; or, once
-    the join has ended, the time of that.
+    `reached` is the output watermark of the join, which the first bucket reports if groups go on as a stream; once the
+    join has ended, it is the time of that.
     """
 
     by: tuple[str, ...]
@@ -61,7 +61,7 @@ class PackGroups:
             yield pa.record_batch([ids, *said, pa.array(data, pa.binary())], _PACKED)
 
     def _reached(self, table: pa.Table) -> int:
-        """NEVER if nothing is said; a null would reach the step as a float."""
+        """NEVER if nothing is reported; a null would reach the step as a float."""
         ours = self.in_band
         ends = to_microseconds(ours.of_kind(table, END)[ours.time], ours.time).tolist()
         return int(max([NEVER, *ends, *ours.of_kind(table, PROGRESS)[ours.watermark].to_pylist()]))
@@ -110,7 +110,7 @@ class GroupStep(StatefulProcessor):
 
 
 def gather(packed: Sequence[pa.Table]) -> BatchResult:
-    """Results of a micro-batch, each with its time behind it, and how far the join is."""
+    """Results of a micro-batch, each with its time in a last column, and how far the join is."""
     told = pa.concat_tables(packed)
     rows = pa.concat_tables([from_ipc(blob) for blob in told["data"].to_pylist()])
     n = rows.num_columns - 1
@@ -121,7 +121,7 @@ def gather(packed: Sequence[pa.Table]) -> BatchResult:
 
 
 def group_tables(join: BoundJoin, groups: GroupBy, batch: BatchResult, is_first: bool) -> list[pa.Table]:
-    """What leaves the step: the groups that are final, and where they are a stream how far it is."""
+    """What leaves the step: the final groups, and if they are a stream, how far it is."""
     if join.view is View.GROUPS:
         return [groups.process(batch)]
     return join.views.tables(View.CHAIN, groups.as_results(batch), speaks_for_all=is_first)

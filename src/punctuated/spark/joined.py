@@ -15,31 +15,35 @@ from pyspark.sql.types import StructField, StructType
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.kernels import kernels_of
 from punctuated.bind.origins import FrameOrigin
+from punctuated.bind.planned import planned_join
 from punctuated.errors import PredicateError, SinkError, StreamError
+from punctuated.join.expressions.shape import Select, Shape
+from punctuated.join.intake.reading import Reader
 from punctuated.join.output.grouping import Grouping, contains_key, grouping_columns
 from punctuated.join.output.in_band import PUNCTUATION, REJECTED
 from punctuated.join.output.views import View
+from punctuated.model.predicate import Expression
 from punctuated.model.spec import JoinSpec
 from punctuated.plan.explain import explain
-from punctuated.plan.explain_many import explain_many
-from punctuated.plan.optimizer import describe_candidates
+from punctuated.plan.tree import PlanNode
 from punctuated.spark.batch_step import batch_step, group_batch_step
 from punctuated.spark.collations import refuse_collations
 from punctuated.spark.ending import packed_end
 from punctuated.spark.files import Files, pack_files
 from punctuated.spark.group_step import PACKED_DDL as GROUPS_DDL
 from punctuated.spark.group_step import GroupStep, PackGroups
-from punctuated.spark.grouped import SparkGrouping
+from punctuated.spark.grouped import SparkGrouping, distinct
 from punctuated.spark.metrics.in_output import observed, with_metrics
 from punctuated.spark.metrics.listener import tell_rejected_rows
 from punctuated.spark.metrics.reports import reports_of
 from punctuated.spark.names import map_in_arrow
 from punctuated.spark.nested import step_schema, unpacked
 from punctuated.spark.pack import PACKED_DDL, Pack
+from punctuated.spark.planned import bucket_facts, planned_input
 from punctuated.spark.query import Outlet, Query
 from punctuated.spark.session import check_session, shuffle_partitions
 from punctuated.spark.sink_parts import Sink
-from punctuated.spark.sinks import Trigger, explain_ways, write_to
+from punctuated.spark.sinks import Trigger, with_sinks, write_to
 from punctuated.spark.step import JoinStep
 from punctuated.spark.table_writers import VIEWS
 from punctuated.spark.types import spark_schema
@@ -48,9 +52,9 @@ from punctuated.spark.worker_python import check_worker_python, compile_for_work
 
 @dataclass(frozen=True)
 class Frames:
-    """One input: its DataFrame, and the DataFrames that announce its endings with their key and time columns.
+    """One input: its DataFrame, and the DataFrames that announce its endings, with their key and time columns.
 
-    Any of them may be files instead. `origin` is the join whose output it is, or groups of it, if it is one.
+    Any of them may be files instead. If the input is the output of a join, `origin` is that join, or its groups.
     """
 
     frame: DataFrame | Files
@@ -58,23 +62,27 @@ class Frames:
     origin: FrameOrigin | None = None
 
     def with_end(self, now: bool) -> "Frames":
-        """The same, where the streams behind it end."""
+        """The same input, with the end of the streams behind it."""
         return self if self.origin is None else replace(self, frame=self.origin.with_end(now).chain_source())
 
 
 class SparkJoin:
-    """What comes out of joining DataFrames. Each property is a DataFrame of its own.
+    """A join over Spark DataFrames. Each property is a DataFrame of its own.
 
-    Two queries on two of them run the join twice; `all` in one query with `foreachBatch` runs it once, and
-    `write_to` does that for you.
+    Two queries on two of them run the join twice. One query on `all` with `foreachBatch` runs it once; `write_to` does
+    that for you.
     """
 
     def __init__(self, inputs: Sequence[Frames], bound: BoundJoin) -> None:
         self._inputs, self.query = tuple(inputs), Query(bound)
-        self._ends_now: bool | None = None  # where an input of its own ends all streams, in this run or later
+        self._ends_now: bool | None = None  # with one more input that ends all streams: in this run, or later
         self._streaming = _is_streaming(inputs)
         for column in bound.where.columns() if bound.where is not None else ():
-            refuse_collations(inputs[column.side].frame.schema, [column.name], "where=: the column", PredicateError)
+            _refuse_collated(inputs[column.side].frame, bound.inputs[column.side], column.name)
+        for ours, reader in zip(inputs, bound.inputs, strict=True):
+            if reader.shape is not None:
+                computed = reader.shape.compared
+                refuse_collations(ours.frame.schema, computed, "where= or select=: the column", PredicateError)
         check_worker_python(inputs[0].frame.sparkSession)
         if self._streaming:
             check_session(inputs[0].frame.sparkSession)
@@ -89,7 +97,7 @@ class SparkJoin:
 
     @property
     def punctuations(self) -> DataFrame:
-        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also tells ranges."""
+        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also shows ranges."""
         return self._view(View.PUNCTUATIONS)
 
     @property
@@ -104,8 +112,8 @@ class SparkJoin:
 
     @property
     def metrics(self) -> NoReturn:
-        """Tables have them; those of a query are found by the query."""
-        raise StreamError("a join on Spark has metrics where its query runs: pt.metrics.of(query)")
+        """Only joins of tables have them; on Spark, ask the query."""
+        raise StreamError("a join on Spark has no metrics of its own; ask its query: pt.metrics.of(query)")
 
     def write_to(
         self,
@@ -119,45 +127,49 @@ class SparkJoin:
         finish: bool = False,
     ) -> StreamingQuery:
         """Start one query that writes each part of the output to its own sink; see `sinks.write_to`."""
-        sinks = {"results": results, "punctuations": punctuations, "rejected": rejected}
-        return write_to(self, **sinks, checkpoint=checkpoint, trigger=trigger, name=name, finish=finish)
+        how: dict[str, Any] = {"checkpoint": checkpoint, "trigger": trigger, "name": name, "finish": finish}
+        return write_to(self, results=results, punctuations=punctuations, rejected=rejected, **how)
 
     def with_end(self, now: bool) -> "SparkJoin":
-        """The same join with an input of its own that ends all streams, for queries of your own.
+        """For queries of your own: the same join with one more input, which ends all streams.
 
-        With `now=False` it says nothing, but keeps the place of the end in the checkpoint; with `now=True` the streams
-        end with the first batch that runs. So a query over what is there is run twice with one checkpoint: first
-        `with_end(False)` with the trigger `availableNow`, then `with_end(True)` with the trigger `once`, whose single
-        batch takes in whatever has come meanwhile. Both may be repeated at any time. Rows that come after the end are
+        With `now=False` this input is silent, but keeps its place in the checkpoint. With `now=True` the streams end
+        with the first batch that runs. To run a query over all available data, run it twice with one checkpoint: first
+        `with_end(False)` with the trigger `availableNow`, then `with_end(True)` with the trigger `once`. That single
+        batch also takes what has come meanwhile. Both may be repeated at any time. Rows that come after the end are
         rejected as late.
         """
         if not self._streaming:
-            raise StreamError("with_end is for streaming joins: a batch ends its streams by itself")
+            raise StreamError("with_end is for streaming joins; a batch join ends its streams by itself")
         ended = SparkJoin([each.with_end(now) for each in self._inputs], self.query.join)
         ended.query, ended._ends_now = self.query, now
         return ended
 
-    def explain(self, **sinks: Sink | None) -> str:
-        """The plan, and where it runs; of sinks as `write_to` takes them also which way the rows take to each."""
-        join = self.query.join
-        where = None if join.where is None else repr(join.where)
-        if join.spec.reaches:
-            plan = explain_many(join.spec, where)
-        else:
-            plan = explain(join.spec, None, where, describe_candidates(join.spec, join.ranged, None))
-        names = [join.spec.streams[side].name for side in join.spec.everywhere]
-        copied = f", every tuple of {' and '.join(names)} in each" if names else ""
-        ways = "".join(f"\n{line}" for line in explain_ways(self, sinks)) if sinks else ""
-        return f"{plan}\nbuckets: {join.n_buckets}{copied}{self._explain_files()}{ways}"
+    def explain(self, format: str = "text", **sinks: Sink | None) -> str:
+        """The plan, and where it runs: as "text", as "json", or as a picture ("svg").
 
-    def _explain_files(self) -> str:
-        streams = zip(self.spec.streams, self._inputs, strict=True)
-        names = [stream.name for stream, ours in streams if isinstance(ours.frame, Files)]
-        return f"\nread as files, by row groups: {', '.join(names)}" if names else ""
+        Given the sinks of `write_to`, it also says how the rows get to each sink.
+        """
+        return explain(with_sinks(self.plan(), self, sinks), format)
 
-    def group_by(self, *columns: str | Sequence[str]) -> SparkGrouping:
-        """Group the results by columns, or by a list of them; each group comes out once, when it is final."""
-        return SparkGrouping(self, grouping_columns(columns))
+    def plan(self) -> PlanNode:
+        """The plan as a tree."""
+        inputs = [planned_input(each.frame, each.endings, each.origin) for each in self._inputs]
+        return planned_join(self.query.join, inputs, None, bucket_facts(self.query.join))
+
+    def group_by(
+        self, *columns: str | Sequence[str], having: Expression | None = None, select: Select | None = None
+    ) -> SparkGrouping:
+        """Group the results by columns, or by a list of them; each group comes out once, when it is final.
+
+        `having` says which groups come out, and `select` which columns they have. Both use the grouping columns and the
+        aggregates: `joined.group_by("k", having=pt.column("n") > 1, select={"id": "k", "n": "n"}).agg(n=pt.count())`.
+        """
+        return SparkGrouping(self, grouping_columns(columns), having, select)
+
+    def distinct(self, *columns: str | Sequence[str]) -> DataFrame:
+        """Each combination of values of these columns once, when it first appears; by default, of all columns."""
+        return distinct(self, grouping_columns(columns, "distinct"))
 
     @property
     def schema(self) -> pa.Schema:
@@ -180,7 +192,7 @@ class SparkJoin:
         return self.query.join
 
     def chain_source(self) -> DataFrame:
-        """All that the join says, for another join."""
+        """Everything that another join needs of this one."""
         return self._view(View.CHAIN)
 
     # To be written
@@ -196,18 +208,18 @@ class SparkJoin:
         return self._streaming
 
     def part(self, kind: str) -> tuple[pa.Schema, StructType]:
-        """The columns of a part of the output, in Arrow's and in Spark's terms."""
+        """The columns of a part of the output, as Arrow and as Spark types."""
         if kind not in VIEWS:
-            raise SinkError(f"a join has no {kind}s to write; group its results, and give these to pt.write_to")
+            raise SinkError(f"a join has no {kind}s to write; group its results, and give the groups to pt.write_to")
         return self.columns_of(VIEWS[kind])
 
     def columns_of(self, view: View, grouping: Grouping | None = None) -> tuple[pa.Schema, StructType]:
-        """The columns of a view, in Arrow's and in Spark's terms."""
+        """The columns of a view, as Arrow and as Spark types."""
         query = self.query.seen_as(view, grouping)
         return query.join.schema, self._output(query)
 
     def places(self, kind: str) -> list[tuple[int, str]]:
-        """Where the columns of a part are in the view `all`, and their names in the part."""
+        """The positions of a part's columns in the view `all`, and their names in the part."""
         views = self.query.join.views
         everything, ours = views.schema(View.ALL).names, views.in_band
         beside = {PUNCTUATION: (*views.key, *ours.of_punctuations), REJECTED: ours.of_rejected}
@@ -222,8 +234,8 @@ class SparkJoin:
     # From frames to frames
 
     def grouped(self, grouping: Grouping, view: View, outlet: Outlet | None = None) -> DataFrame:
-        """Groups, in the step of the join if they contain its key; `chain` is what they say to another join."""
-        in_step = contains_key(grouping.by, self.spec.left.key)
+        """Groups, in the step of the join if they contain its key; `chain` is what another join gets of them."""
+        in_step = contains_key(grouping.by, self.bound.key)
         return (self._view if in_step else self._grouped_apart)(view, grouping, outlet)
 
     def _grouped_apart(self, view: View, grouping: Grouping, outlet: Outlet | None) -> DataFrame:
@@ -267,7 +279,7 @@ class SparkJoin:
 
     @cached_property
     def _packed(self) -> list[DataFrame]:
-        """Spark knows sources by their order, so files are read together only where they stand side by side."""
+        """Spark knows sources by their order, so files are read together only if they are neighbours."""
         packed: list[DataFrame] = []
         for are_files, inputs in groupby(self._to_pack(), key=lambda each: isinstance(each[0], Files)):
             if are_files:
@@ -281,11 +293,10 @@ class SparkJoin:
         return map_in_arrow(frame, names, pack, PACKED_DDL, *(self._stamp if pack.stamped else ()))
 
     def _to_pack(self) -> Iterator[tuple[Any, Sequence[str], Pack]]:
-        """All DataFrames and files, the columns that are read of them, and how these are packed."""
+        """All DataFrames and files, the columns to read, and how to pack them."""
         join = self.query.join
         for side, (reader, ours) in enumerate(zip(join.inputs, self._inputs, strict=True)):
-            columns = [*reader.schema.names, *([reader.pattern_column] if reader.pattern_column else [])]
-            read = ours.frame.columns if reader.stream.is_output else columns
+            read = ours.frame.columns if reader.stream.is_output else reader.source_columns
             everywhere = side in join.spec.everywhere
             yield ours.frame, read, Pack(side, reader, join.n_buckets, everywhere=everywhere, stamped=bool(self._stamp))
             for frame, key, time in ours.endings:
@@ -294,7 +305,7 @@ class SparkJoin:
 
     @property
     def _stamp(self) -> list[Column]:
-        """Spark's time of the micro-batch, to stand behind each row, where that is needed."""
+        """Spark's time of the micro-batch as one more column, if it is needed."""
         return [unix_micros(current_timestamp())] if self._streaming and self.query.join.tells_time else []
 
     # Spark's types
@@ -305,22 +316,42 @@ class SparkJoin:
         return spark_schema(self.query.join.results, self._result_fields)
 
     def _output(self, query: Query) -> StructType:
-        """The columns of a view; what comes out as it came in has the type that Spark gave it."""
+        """The columns of a view; columns that come out unchanged keep their Spark type."""
         known, join = self._result_fields, query.join
         if join.view in (View.PUNCTUATIONS, View.REJECTED):
             known = {}
         elif join.grouping is not None:
             known = {name: known[name] for name in join.grouping.by if name in known}
+            known = _renamed(known, join.grouping.shape)
         return spark_schema(join.schema, known)
 
     @cached_property
     def _result_fields(self) -> dict[str, StructField]:
         columns, known = self.query.join.columns, dict[str, StructField]()
         for side, ours in enumerate(self._inputs):
-            fields = {field.name: field for field in ours.frame.schema}
+            fields = _fields(ours.frame, self.query.join.inputs[side].shape)
             shown = zip(columns.shown(side), columns.payload[side], strict=True)
-            known |= {name: fields[own] for name, own in shown}
-        return known
+            known |= {name: fields[own] for name, own in shown if own in fields}
+        return _renamed(known, self.query.join.shape)
+
+
+def _fields(frame: DataFrame | Files, shape: Shape | None) -> dict[str, StructField]:
+    """The columns of a stream that are unchanged columns of its data."""
+    return _renamed({field.name: field for field in frame.schema}, shape)
+
+
+def _renamed(fields: dict[str, StructField], shape: Shape | None) -> dict[str, StructField]:
+    """The columns that a shape leaves unchanged, by their new names."""
+    if shape is None:
+        return fields
+    sources = {name: shape.source_of(name) for name in shape.schema.names}
+    return {name: fields[source] for name, source in sources.items() if source in fields}
+
+
+def _refuse_collated(frame: DataFrame | Files, reader: Reader, column: str) -> None:
+    source = column if reader.shape is None else reader.shape.source_of(column)
+    if source is not None:
+        refuse_collations(frame.schema, [source], "where=: the column", PredicateError)
 
 
 def _is_streaming(inputs: Sequence[Frames]) -> bool:

@@ -1,7 +1,7 @@
-"""Names of columns: those of users as they are, whatever they are.
+"""Names of columns: users may use any names.
 
-Spark looks columns up by name whatever the case, and takes a dot for a field of a struct. So nothing here is looked up
-by a user's name: columns are numbered first.
+Spark ignores case when it looks up columns by name, and takes a dot for a field of a struct. So nothing here is looked
+up by a user's name: columns are numbered first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ ArrowFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def with_numbers(frame: DataFrame) -> DataFrame:
-    """The same columns under names of which each stands for its place; see `column_at`."""
+    """The same columns under names that are their places; see `column_at`."""
     return frame.toDF(*map(_number, range(len(frame.columns))))
 
 
@@ -43,7 +43,7 @@ class Named:
 def map_in_arrow(
     frame: DataFrame, names: Sequence[str], function: ArrowFunction, schema: StructType | str, *more: Column
 ) -> DataFrame:
-    """`mapInArrow` over the columns of these names; `more` stand behind them without a name."""
+    """`mapInArrow` over the columns of these names; `more` follow them without a name."""
     known = frame.columns
     chosen = [column_at(known.index(name)) for name in names]
     behind = [column.alias(f"more{place}") for place, column in enumerate(more)]

@@ -1,8 +1,8 @@
-"""Nested columns leave a step as blobs, which are unpacked behind it.
+"""Nested columns leave a step as blobs, which are unpacked after it.
 
-PySpark takes a flat column of a step as it lies in Arrow memory, but walks through a nested one of a pandas frame value
-by value, and casts that of an Arrow table; not everything survives. Blobs of Arrow batches do. Views without nested
-columns are spared the way through `mapInArrow`, which would halve their rate.
+PySpark takes a flat column of a step as it is in Arrow memory. But it walks through a nested column of a pandas frame
+value by value, and casts that of an Arrow table; not everything survives this. Blobs of Arrow batches do. Views without
+nested columns do not go through `mapInArrow`, which would halve their rate.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from punctuated.join.exchange.bundle import from_ipc, to_ipc
 
 PACKED = "_packed"
 _PACKED_TYPES = StructType([StructField(PACKED, BinaryType())])
-_LARGEST = 16 << 20  # bytes of a blob, about
+_LARGEST = 16 << 20  # bytes of a blob, approximately
 
 
 def leaves_packed(schema: pa.Schema) -> bool:
@@ -31,12 +31,12 @@ def as_blobs(table: pa.Table) -> pa.Table:
 
 
 def leaving_schema(schema: pa.Schema) -> pa.Schema:
-    """What leaves a step for a view with these columns, in Arrow's terms."""
+    """What leaves a step for a view with these columns, as Arrow types."""
     return pa.schema([(PACKED, pa.binary())]) if leaves_packed(schema) else schema
 
 
 def step_schema(schema: pa.Schema, output: StructType) -> StructType:
-    """What a step puts out for a view with these columns, in Arrow's and in Spark's terms."""
+    """What leaves a step for a view with these columns, as Arrow and as Spark types."""
     return _PACKED_TYPES if leaves_packed(schema) else output
 
 

@@ -1,4 +1,4 @@
-"""Reading, joining and writing at the same time, in tasks that have cores for it."""
+"""Reading, joining and writing at the same time, in tasks that have several cores."""
 
 from collections.abc import Iterator
 from typing import TypeVar

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +23,9 @@ from punctuated.spark.rejects import write_rejects
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])
 PACKED_DDL = "bucket INT, side TINYINT, rejected BOOLEAN, data BINARY"
 _LARGEST = 64 << 20  # bytes of rows that are packed at a time
+_SENT = 8 << 20  # bytes of blobs that leave at a time
+
+Addressed: TypeAlias = tuple[int, bytes]  # the id of a bucket, and a blob for it
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,11 @@ class Pack:
     n_buckets: int
     announced: tuple[tuple[str, ...], str] | None = None
     everywhere: bool = False  # tuples of this side go to every bucket
-    stamped: bool = False  # behind its columns, each row has Spark's time of the batch
+    stamped: bool = False  # after its columns, each row has Spark's time of the batch
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         compile_all((Kernels.OF_EXCHANGE,))
-        for table in _gathered(batches):
-            yield from self._pack(table)
+        return chain.from_iterable(map(self._pack, _gathered(batches)))  # holds nothing that is packed
 
     def _pack(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         batch_us = None
@@ -46,17 +49,18 @@ class Pack:
             batch_us = table.columns[-1][0].as_py()
             table = table.remove_column(table.num_columns - 1)
         faults: list[Fault] = []
-        batch = self._read(table, faults)
-        batches = spread(self.reader.stream, batch, self.reader.types, self.n_buckets, self.everywhere)
+        read = self._read(table, faults)
+        batches = spread(self.reader.stream, read, self.reader.types, self.n_buckets, self.everywhere)
         n_rows = 0 if self.reader.stream.is_output else len(table)  # others have come into the query before
-        yield self._blobs(bucket_ids()[: self.n_buckets], write_parcels(batches, batch_us, n_rows), rejected=False)
+        parcels = zip(bucket_ids()[: self.n_buckets], write_parcels(batches, batch_us, n_rows), strict=True)
+        yield from (self._blobs(sent, rejected=False) for sent in _in_portions(parcels))
         corrupt = self._described(table, faults)
         passed_on = self.reader.passed_on(table)
         if len(corrupt) or (passed_on is not None and len(passed_on)):
             yield self._rejected(corrupt, passed_on)
 
     def damaged(self, damages: Sequence[tuple[str, str]]) -> pa.RecordBatch:
-        """What cannot be read of files: their paths, and what is wrong."""
+        """What cannot be read of the files: their paths, and what is wrong."""
         paths, reasons = (_quoted(texts) for texts in zip(*damages, strict=True))
         return self._rejected(self._corrupt(reasons, "file", paths), None)
 
@@ -77,10 +81,10 @@ class Pack:
         return rejected_table(self.reader.stream.name, "corrupt", pa.nulls(len(why), pa.int64()), described)
 
     def _rejected(self, corrupt: pa.Table, passed_on: pa.Table | None) -> pa.RecordBatch:
-        return self._blobs(bucket_ids()[:1], [write_rejects(corrupt, passed_on)], rejected=True)
+        return self._blobs([(bucket_ids()[0], write_rejects(corrupt, passed_on))], rejected=True)
 
-    def _blobs(self, ids: tuple[int, ...], data: list[bytes], rejected: bool) -> pa.RecordBatch:
-        n = len(data)
+    def _blobs(self, addressed: Sequence[Addressed], rejected: bool) -> pa.RecordBatch:
+        n, (ids, data) = len(addressed), zip(*addressed, strict=True)
         columns = [pa.array(ids, pa.int32()), pa.array([int(self.side)] * n, pa.int8())]
         return pa.record_batch([*columns, pa.array([rejected] * n), pa.array(data, pa.binary())], schema=PACKED)
 
@@ -90,6 +94,18 @@ def _quoted(texts: Sequence[str]) -> pa.Array:
     return render_values(pa.array(texts, pa.string())).cast(pa.string())
 
 
+def _in_portions(addressed: Iterable[Addressed]) -> Iterator[list[Addressed]]:
+    """Blobs as they leave: once Spark has taken a blob, it need not be in memory while others are written."""
+    portion: list[Addressed] = []
+    for each in addressed:
+        portion.append(each)
+        if sum(len(data) for _, data in portion) >= _SENT:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
+
+
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Few large tables instead of many small batches."""
     waiting: list[pa.RecordBatch] = []
@@ -97,18 +113,24 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         if batch.num_rows:
             waiting.append(batch)
         if sum(each.nbytes for each in waiting) > _LARGEST:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
+            yield _table_of(waiting)
     if waiting:
-        yield pa.Table.from_batches(waiting)
+        yield _table_of(waiting)
+
+
+def _table_of(waiting: list[pa.RecordBatch]) -> pa.Table:
+    """The waiting batches as a table, and no longer held by anything else."""
+    table = pa.Table.from_batches(waiting)
+    waiting.clear()
+    return table
 
 
 class Blobs(NamedTuple):
-    """What was packed, as a step gets it."""
+    """The packed rows as a step gets them."""
 
     streams: tuple[list[bytes], ...]
     rejected: list[bytes]  # rows that were rejected before
-    ended: bool  # whether all streams end behind this
+    ended: bool  # whether all streams end after this
 
 
 def sort_blobs(n_streams: int, sides: Iterable[int], rejected: Iterable[bool], data: Iterable[bytes | None]) -> Blobs:

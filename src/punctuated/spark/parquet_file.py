@@ -1,6 +1,6 @@
 """One Parquet file of a stream: its row groups as rows in the columns of the stream.
 
-Columns are found by their names, whatever their case, as Spark's reader does; one that the file does not have is null.
+As in Spark's reader, columns are found by their names, ignoring case; a column that the file does not have is null.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ class OpenFile:
     Args:
         source: The file system, and the path in it.
         schema: The columns of the stream.
-        constants: Those of them that the path tells, with their values.
+        constants: The columns in the path, with their values.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class OpenFile:
         is_local = isinstance(system, LocalFileSystem)
         opened = system.open_input_file(path)
         if opened.size() != length:
-            raise FileError(f"it had {length:,} bytes when Spark listed it, and has {opened.size():,} now")
+            raise FileError(f"it had {length:,} bytes when Spark listed it, but has {opened.size():,} now")
         self._length = length
         self._file = pq.ParquetFile(
             opened,
@@ -52,18 +52,18 @@ class OpenFile:
         self._names = self._find_columns()
 
     def _check_calendar(self) -> None:
-        """Raise where Spark's reader would shift days: those before 1582, which files of Spark 2 count otherwise."""
+        """Raise if Spark's reader would shift days: files of Spark 2 count days before 1582 differently."""
         told = self._file.metadata.metadata or {}
         major = int(told.get(_SPARK_VERSION, b"3").split(b".")[0])
         if (major < 3 or any(key in told for key in _OLD_CALENDAR)) and any(map(_has_days, self._schema.types)):
-            raise FileError("its days are in the old calendar, for which there is Spark's reader: use spark.readStream")
+            raise FileError("its days are in the old calendar, which only Spark's reader knows: use spark.readStream")
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         self._file.close(force=True)
 
     def _find_columns(self) -> dict[str, str]:
-        """What the columns of the stream are called in the file; raises if one does not fit."""
+        """The names of the stream's columns in the file; raises if one does not fit."""
         types = {field.name: field.type for field in file_types(self._file)}
         found: dict[str, str] = {}
         for field in self._schema:
@@ -77,7 +77,7 @@ class OpenFile:
         return found
 
     def row_groups(self, span: Span, where: pc.Expression | None) -> list[int]:
-        """The row groups whose middle is in a span, without those that a filter leaves nothing of."""
+        """The row groups whose middle is in a span, without those in which a filter finds nothing."""
         footer = self._file.metadata
         begins = [_begin(footer.row_group(number)) for number in range(footer.num_row_groups)]
         middles = [sum(each) // 2 for each in zip(begins, [*begins[1:], self._length], strict=True)]
@@ -85,14 +85,14 @@ class OpenFile:
         return held if where is None or not held else self._promising(held, where)
 
     def _promising(self, held: Sequence[int], where: pc.Expression) -> list[int]:
-        """Row groups that may have rows for a filter, by the least and largest values in the footer."""
+        """Row groups that may have rows for a filter, by the smallest and largest values in the footer."""
         if any(name in self._file.schema_arrow.names for name in self._constants):
             return list(held)  # the footer has values of a column that the path overrides
         system, path = self._source
         whole = ds.ParquetFileFormat().make_fragment(path, system, row_groups=list(held))
         try:
             return [group.id for group in whole.subset(where).row_groups]
-        except (pa.ArrowException, ValueError, TypeError):  # columns of other types or names: the rows will tell
+        except (pa.ArrowException, ValueError, TypeError):  # columns of other types or names: the rows will show it
             return list(held)
 
     def read(self, row_group: int, where: pc.Expression | None) -> Iterator[pa.RecordBatch]:
@@ -120,7 +120,7 @@ def _spelled(name: str, there: Mapping[str, Any]) -> str | None:
         return name
     alike = [each for each in there if each.lower() == name.lower()]
     if len(alike) > 1:
-        raise FileError(f"it has the columns {' and '.join(map(repr, alike))}, and any of them could be {name!r}")
+        raise FileError(f"it has the columns {' and '.join(map(repr, alike))}, and each of them could be {name!r}")
     return alike[0] if alike else None
 
 

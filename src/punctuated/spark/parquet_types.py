@@ -1,6 +1,6 @@
-"""Which types of a Parquet file a column of a stream takes: those whose every value it can hold as it is.
+"""Which types of a Parquet file a column of a stream takes: those whose every value it can hold unchanged.
 
-Spark's own reader sets the rule, so that files give the same rows on both ways: whole numbers go into wider ones,
+Spark's own reader sets the rule, so that both ways give the same rows: whole numbers go into wider ones,
 unsigned ones into the next wider signed type (64 bits into DECIMAL(20,0)), decimals into those with room for their
 digits. Moments stay moments and local times local times; the old INT96 are moments. Nanoseconds, which Spark's reader
 refuses, go into timestamps if all are whole microseconds, and into BIGINT as a number.
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 _OLD_MOMENT = "INT96"
-_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}  # of whole numbers with so many bits
+_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}  # of whole numbers with this many bits
 _UNSIGNED_DIGITS = 20  # of 64 bits without a sign
 
 
@@ -23,7 +23,7 @@ def file_types(file: pq.ParquetFile) -> pa.Schema:
 
 
 def _with_moments(dtype: pa.DataType, leaves: Iterator[str]) -> pa.DataType:
-    """A type with those of its leaves, which Parquet numbers through."""
+    """A type with new types of its leaves, which Parquet numbers in order."""
     plain = _plain(dtype)
     if pa.types.is_struct(plain):
         return pa.struct([pa.field(field.name, _with_moments(field.type, leaves)) for field in plain])
@@ -87,7 +87,7 @@ def _takes_nested(wanted: pa.DataType, found: pa.DataType) -> bool:
 
 
 def _takes_field(wanted: pa.Field, there: dict[str, pa.DataType]) -> bool:
-    """A field that is not there is null, but not if it only is spelled otherwise."""
+    """A missing field is null, but not if it is only spelled differently."""
     if wanted.name in there:
         return takes(wanted.type, there[wanted.name])
     return wanted.name.lower() not in {name.lower() for name in there}

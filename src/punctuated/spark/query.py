@@ -1,6 +1,5 @@
-"""A join as it travels to the workers, and the name by which they know it again."""
+"""A join as it is sent to the workers, and the name by which they recognise it."""
 
-import os
 import uuid
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,12 +9,13 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.output.grouping import Grouping
 from punctuated.join.output.views import View
 from punctuated.join.overflow.scratch import TableStore
+from punctuated.spark.worker_limit import worker_limit
 from punctuated.tables.writer import Written
 
 
 @dataclass(frozen=True)
 class Outlet:
-    """What becomes of the output in the step itself: tables that it writes, and kinds of rows that leave it still."""
+    """What the step itself does with the output: tables that it writes, and kinds of rows that still leave it."""
 
     tables: tuple[Written, ...] = ()
     emitted: tuple[str, ...] = ()
@@ -28,15 +28,15 @@ class Query:
     join: BoundJoin
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
     outlet: Outlet | None = None
-    reports: Any = None  # where buckets report, see `metrics.reports`; without, in the output
+    reports: Any = None  # where buckets report, see `metrics.reports`; None: in the output
 
     def seen_as(self, view: View, grouping: Grouping | None = None, outlet: Outlet | None = None) -> "Query":
-        """The same join, another part of its output."""
+        """The same join, with another part of its output."""
         return replace(self, join=self.join.seen_as(view, grouping), outlet=outlet)
 
     @property
     def told_as(self) -> str:
-        """The name under which its buckets report: of the last join of a query, none."""
+        """The name under which its buckets report; empty for the last join of a query."""
         return " ".join(stream.name for stream in self.join.spec.streams) if self.join.view is View.CHAIN else ""
 
     @property
@@ -45,9 +45,9 @@ class Query:
         return self.join.view, self.join.definition
 
     def new_driver(self, bucket: int, tables: TableStore | None = None) -> JoinDriver:
-        """The operator of one bucket, empty; `tables` keeps what goes beyond its memory.
+        """A new driver for one bucket; `tables` keeps what goes beyond its memory.
 
-        Where Spark limits a worker's memory, a bucket has half of it unless the join says otherwise.
+        If Spark limits a worker's memory, a bucket has half of it, unless the join says otherwise.
         """
-        megabytes = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))
-        return self.join.driver(bucket, bucket_bytes=megabytes << 19 if megabytes > 0 else None, tables=tables)
+        limit = worker_limit()
+        return self.join.driver(bucket, bucket_bytes=None if limit is None else limit // 2, tables=tables)

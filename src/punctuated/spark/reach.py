@@ -18,9 +18,9 @@ _ASKED = 16  # tasks, at most
 
 
 def qualified(spark: SparkSession, path: str) -> str:
-    """A path as all processes understand it: a relative one from here, and in the file system that is Spark's default.
+    """A path that all processes understand: made absolute, and in Spark's default file system.
 
-    A client of Spark Connect knows neither, and leaves it to the server.
+    A client of Spark Connect knows neither, and leaves this to the server.
     """
     if has_scheme(path) or is_connect(spark):
         return path
@@ -39,7 +39,7 @@ def why_unreachable(spark: SparkSession, path: str) -> str | None:
     if master == "local" or master.startswith("local["):
         return None
     if is_connect(spark) and not has_scheme(path):
-        return f"over Spark Connect {path} does not tell its file system; begin it with hdfs://, s3a:// or file://"
+        return f"with Spark Connect {path} does not say its file system; begin it with hdfs://, s3a:// or file://"
     return _ask(spark, place)
 
 
@@ -65,7 +65,7 @@ def _run(spark: SparkSession, probe: "Probe", n_tasks: int) -> list[bool]:
 
 @dataclass(frozen=True)
 class Probe:
-    """The function for `mapInArrow`: leaves a file, looks for it, or takes it away."""
+    """The function for `mapInArrow`: writes a file, looks for it, or removes it."""
 
     place: Place
     name: str

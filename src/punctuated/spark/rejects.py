@@ -1,7 +1,7 @@
-"""Rows that are rejected before they come to a bucket: corrupt ones, and those that an earlier join has rejected.
+"""Rows that are rejected before they come to a bucket: corrupt rows, and rows that an earlier join has rejected.
 
-They travel as they are shown to the bucket that speaks for all. A corrupt row counts as rejected in the join that meets
-it; the others have been counted where they were rejected.
+They are sent, in the form in which they are shown, to the bucket that speaks for all. A corrupt row counts as rejected
+in the join that meets it; the others were counted where they were rejected.
 """
 
 from collections import Counter

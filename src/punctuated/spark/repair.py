@@ -1,11 +1,11 @@
-"""A way out of a state that Spark cannot leave by itself.
+"""Repairs a state that Spark cannot leave by itself.
 
-Killed between the commit of its file sink and its own, a query repeats the batch when it is started again. The sink has
-it already, so Spark does not run it, finds no state of it, and fails with "CheckpointInfo length: 0", for ever. If the
-sink forgets the batch, it is written again; files of the first attempt are in no list of the sink any more, so readers
-do not see them.
+A query may be killed between the commit of its file sink and its own commit. It then repeats the batch when it is
+started again. The sink has the batch already, so Spark does not run it, finds no state of it, and fails with
+"CheckpointInfo length: 0", every time. If the sink forgets the batch, it is written again. Files of the first attempt
+are then in no list of the sink, so readers do not see them.
 
-A sink of another query looks like one with surplus batches. So exactly that one state is repaired and every other is
+The sink of another query looks like one with too many batches. So exactly this state is repaired and every other one is
 refused, and what the sink forgets is kept in a folder beside its log.
 """
 
@@ -17,7 +17,7 @@ from punctuated.errors import SnapshotError
 
 @dataclass(frozen=True)
 class Repair:
-    """What there is to do: a batch that the sink is to forget, its entry in the sink's log, and where that goes."""
+    """What to do: a batch that the sink must forget, its entry in the sink's log, and where the entry goes."""
 
     batch: int
     entry: Path
@@ -36,9 +36,9 @@ def find_repair(checkpoint: Path, sink: Path) -> Repair | None:
     """What a killed query needs, or nothing; raises if these folders are not those of such a query."""
     offsets, commits, log = checkpoint / "offsets", checkpoint / "commits", sink / "_spark_metadata"
     if not offsets.is_dir():
-        raise SnapshotError(f"{checkpoint} is no checkpoint of a query: it has no folder 'offsets'")
+        raise SnapshotError(f"{checkpoint} is not a checkpoint of a query: it has no folder 'offsets'")
     if not log.is_dir():
-        raise SnapshotError(f"{sink} was written by no file sink: it has no folder {log.name!r}")
+        raise SnapshotError(f"{sink} was not written by a file sink: it has no folder {log.name!r}")
     written, committed = _batches(log), max(_batches(commits), default=-1)
     surplus = sorted(batch for batch in written if batch > committed)
     if not surplus:
@@ -56,13 +56,13 @@ def find_repair(checkpoint: Path, sink: Path) -> Repair | None:
 
 
 def _check_without(written: dict[int, Path], batch: int, log: Path) -> None:
-    """Raise if the log would not be whole without this batch; it is from the last entry that holds all before it."""
+    """Raise if the log would not be complete without this batch, from the last entry that holds all before it."""
     whole = [number for number, entry in written.items() if number < batch and entry.suffix == ".compact"]
     lacking = [number for number in range(max(whole, default=0), batch) if number not in written]
     if lacking:
         raise SnapshotError(
-            f"{log} lacks batch {_listed(lacking)}, which it has put together with batch {batch}: that cannot be taken "
-            "out any more; start with a new checkpoint and a new folder"
+            f"{log} lacks batch {_listed(lacking)}, which is merged with batch {batch}: that cannot be removed any "
+            "more; start with a new checkpoint and a new folder"
         )
 
 
@@ -73,7 +73,7 @@ def _batches(folder: Path) -> dict[int, Path]:
 
 
 def _free_folder(sink: Path, batch: int) -> Path:
-    """Beside the log, and as hidden from readers as that."""
+    """Beside the log, and hidden from readers like it."""
     names = (f"_forgotten_batch_{batch}{suffix}" for suffix in ("", *map("_{}".format, range(2, 1000))))
     return next(folder for folder in map(sink.joinpath, names) if not folder.exists())
 

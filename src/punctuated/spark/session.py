@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from punctuated.bind.buckets import counts_whole_streams
+from punctuated.bind.buckets import MOST_ROUNDS, counts_whole_streams
 from punctuated.errors import SessionError, StreamError
 from punctuated.model.given import whole_number
 from punctuated.model.spec import JoinSpec, JoinType
@@ -25,27 +25,33 @@ RECOMMENDED = {  # a commit writes what has changed, not the files of the store
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 
-ON_LOCAL_FILES = {  # else Spark starts a hundred child processes per micro-batch, for `readlink` and `chmod`
+ON_LOCAL_FILES = {  # otherwise Spark starts a hundred child processes per micro-batch, for `readlink` and `chmod`
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
 }
 
+UNLESS_SAID = {  # otherwise a step gets the rows of all buckets of its task in one piece
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+}
+
 _LOG = logging.getLogger("punctuated.session")
-_ROUNDS, _MOST_ROUNDS = 16, 256  # buckets for each partition, and altogether, where memory is limited
+_ROUNDS = 16  # buckets for each partition, where memory is limited
 
 
 def configure(spark: SparkSession) -> SparkSession:
-    """Set what streaming joins need: the RocksDB state store, and checkpoints that outlive zombie writers.
+    """Set what streaming joins need: the RocksDB state store, and checkpoints that survive zombie writers.
 
-    Where Spark's file system is the local one, its files are also renamed without child processes, unless the session
-    says how. What is set is logged. Returns the session, so that it can be wrapped around a builder:
+    Rows come to Python workers in pieces of 16 MiB, unless the session says otherwise. If Spark's file system is the
+    local one, files are also renamed without child processes, unless the session says otherwise. Every change is
+    logged. Returns the session, so that it can be wrapped around a builder:
     `spark = pt.configure(builder.getOrCreate())`. Raises if the Python workers of this machine could not import this
     package.
     """
     check_worker_python(spark)
-    local = {name: value for name, value in ON_LOCAL_FILES.items() if _conf(spark, name) is None}
-    for name, value in (REQUIRED | RECOMMENDED | (local if _is_on_local_files(spark) else {})).items():
+    wished = UNLESS_SAID | (ON_LOCAL_FILES if _is_on_local_files(spark) else {})
+    open_to_us = {name: value for name, value in wished.items() if _conf(spark, name) is None}
+    for name, value in (REQUIRED | RECOMMENDED | open_to_us).items():
         spark.conf.set(name, value)
         _LOG.info("%s = %s", name, value)
     return spark
@@ -57,7 +63,7 @@ def _is_on_local_files(spark: SparkSession) -> bool:
 
 
 def session_with(name: str, settings: Mapping[str, str], master: str = "local[2]") -> SparkSession:
-    """A classic session of this process with these settings, for those who may not import pyspark."""
+    """A classic session of this process with these settings, for layers that may not import pyspark."""
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -80,9 +86,9 @@ def shuffle_partitions(spark: SparkSession) -> int:
 
 
 def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> int:
-    """How many buckets: as many as partitions, up to the next power of two, unless one must hold everything.
+    """How many buckets: as many as partitions, rounded up to a power of two; one, if it must hold everything.
 
-    With a limit of memory there are more: one is processed with what it needs in memory while the others rest.
+    With a limit of memory there are more: one is in memory while it is processed, and the others rest meanwhile.
     """
     if spec.how is JoinType.FULL and not spec.left.key and wanted != 1:
         raise StreamError(
@@ -96,7 +102,7 @@ def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> i
     if wanted is None:
         even = min(MOST_BUCKETS, 1 << (shuffle_partitions(spark) - 1).bit_length())
         rests = spec.memory is not None and not spec.is_staged
-        return max(even, min(_ROUNDS * even, _MOST_ROUNDS)) if rests else even
+        return max(even, min(_ROUNDS * even, MOST_ROUNDS)) if rests else even
     return whole_number(wanted, "buckets", StreamError, least=1, most=MOST_BUCKETS)
 
 

@@ -1,12 +1,11 @@
-"""Folders of Parquet sinks: that none lies in another, and to which checkpoint each belongs.
+"""Folders of Parquet sinks: none may lie in another, and each belongs to one checkpoint.
 
-Batch ids start anew with a new checkpoint, so a folder belongs to the checkpoint that it was first written with. It
-says so in a file of its own, written before the first batch: a folder that holds files and says nothing is another's.
+Batch ids start again with a new checkpoint, so a folder belongs to the checkpoint that it was first written with. A
+file in the folder says so; it is written before the first batch. A folder with files but without this file is foreign.
 """
 
 import os
 import posixpath
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -16,32 +15,30 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import lit
 
 from punctuated.errors import StreamError
+from punctuated.tables.file_systems import LOCAL, split_path
 
 _OWNER = "_punctuated"  # a leading underscore hides it from those who read the folder
 _TOKEN = "punctuated_sinks"  # beside Spark's own files in the checkpoint
-_URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(//(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
 _SAME_STORE = {"s3": "s3a", "s3n": "s3a"}  # names of one store
 
 
 def place_of(path: str) -> tuple[str, ...]:
-    """Where a path leads, part by part: local ones as the file system sees them, others by their text.
+    """Where a path leads, part by part: local paths as the file system sees them, others by their text.
 
     >>> place_of("S3://bucket/a//b/../c/") == place_of("s3a://bucket/a/c")
     True
     >>> place_of("file:///x/y") == place_of("file:/x/./y/") == place_of("/x/y")
     True
     """
-    found = _URI.fullmatch(path)
-    if found is None or found["scheme"].lower() == "file":
-        local = path if found is None else found["path"]
-        return ("file", *os.path.realpath(local).strip("/").split("/"))
-    scheme = found["scheme"].lower()
-    whole = posixpath.normpath("/" + found["path"]).strip("/")
-    return (f"{_SAME_STORE.get(scheme, scheme)}://{(found['authority'] or '').lower()}", *whole.split("/"))
+    scheme, host, inside = split_path(path)
+    if scheme == LOCAL:
+        return (LOCAL, *os.path.realpath(inside).strip("/").split("/"))
+    whole = posixpath.normpath("/" + inside).strip("/")
+    return (f"{_SAME_STORE.get(scheme, scheme)}://{host.lower()}", *whole.split("/"))
 
 
 def check_apart(folders: Mapping[str, str]) -> None:
-    """Raise if two of these folders, by what they are for, are one, or one lies in another."""
+    """Raise if two of these folders (named by their use) are the same, or one lies in another."""
     places = {name: place_of(path) for name, path in folders.items()}
     for one, two in combinations(folders, 2):
         if places[one] == places[two]:
@@ -55,15 +52,15 @@ def check_apart(folders: Mapping[str, str]) -> None:
 
 
 def claim(spark: SparkSession, paths: Sequence[str], checkpoint: str) -> str:
-    """Make sure that the folders belong to this checkpoint, new ones do from now on; returns its token."""
+    """Make sure that the folders belong to this checkpoint; new ones do from now on. Returns its token."""
     own = f"{checkpoint.rstrip('/')}/{_TOKEN}"
     token = _read(spark, own)
     owners = {path: _read(spark, f"{path}/{_OWNER}") for path in paths}
     for path, owner in owners.items():
         if owner is None and _holds_files(spark, path):
             raise StreamError(
-                f"{path} holds files that write_to has not written, and would be mixed with them: give a folder that "
-                "is new or empty, or move these files away"
+                f"{path} holds files that write_to has not written, and the output would be mixed with them: give a "
+                "folder that is new or empty, or move these files away"
             )
         if owner is not None and owner != token:
             raise StreamError(
@@ -92,7 +89,7 @@ def _holds_files(spark: SparkSession, path: str) -> bool:
 def _read(spark: SparkSession, path: str) -> str | None:
     files = f"{path}/part-*"
     try:
-        row = spark.read.text([files, files]).first()  # of a single path that is not there, Spark logs a stack trace
+        row = spark.read.text([files, files]).first()  # for a single missing path, Spark logs a stack trace
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise

@@ -1,4 +1,4 @@
-"""A part of a join's output and its sink: which way its rows take there."""
+"""A part of a join's output and its sink: how its rows get there."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -21,8 +21,8 @@ from punctuated.tables.types import check_delta_types
 from punctuated.tables.writer import Written
 
 KIND_PLACE = 0  # of the column that tells kinds of rows, where there are several
-_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"  # by it Spark finds types that Parquet does not have
-_SPARK_VERSION = "org.apache.spark.version"  # by it Spark knows that dates before 1582 are what they say
+_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"  # tells Spark types that Parquet does not have
+_SPARK_VERSION = "org.apache.spark.version"  # tells Spark that dates before 1582 need no correction
 
 Function = Callable[[DataFrame, int], None]
 Sink = str | os.PathLike[str] | TableSink | Function
@@ -38,7 +38,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one kind, their columns by their places in what leaves the step as rows, and where they go."""
+    """Rows of one kind, the positions of their columns in the rows that leave the step, and where they go."""
 
     kind: str
     columns: tuple[tuple[int, str], ...]
@@ -51,22 +51,22 @@ class Part:
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return f"the {self.kind} rows" if self.kind == REJECTED else f"the {self.kind}s"
 
     @property
     def path(self) -> str | None:
-        """Where its table lies."""
+        """Where its table is."""
         return None if self.table is None else self.table.path
 
     @property
     def is_delta(self) -> bool:
-        """Whether its table belongs to nobody alone."""
+        """Whether others may write to its table, too."""
         return self.table is not None and self.table.kind is Kind.DELTA
 
     @property
     def folders(self) -> str:
-        """What the folders of batches are called, which readers take for a column."""
+        """The name of the folders of batches, which readers take for a column."""
         return free_names([BATCH_ID], (name for _, name in self.columns))[0]
 
     def written(self, token: str, spark_version: str) -> Written:
@@ -86,7 +86,7 @@ class Part:
         if self.table.sort_by:
             ours = ours.sortWithinPartitions(*(_sort_column(*key) for key in self.table.sort_by))
         writer = ours.write.mode("overwrite").partitionBy(*self.table.partition_by)
-        if self.table.compression != "snappy":  # which is Spark's default, but may be set otherwise
+        if self.table.compression != "snappy":  # Spark's default, unless the session says otherwise
             writer = writer.option("compression", self.table.compression)
         writer.parquet(f"{self.path}/{self.folders}={batch_id}")
 
@@ -103,7 +103,7 @@ def choose_part(
     columns: tuple[pa.Schema, StructType],
     places: Sequence[tuple[int, str]],
 ) -> Part:
-    """The part of this kind with its sink, and the way that its rows can take."""
+    """The part of this kind with its sink, and the way of its rows."""
     if callable(sink):
         told = "rows, to a function"
         return Part(kind, tuple(places), *columns, Way.FUNCTION, told, function=sink)

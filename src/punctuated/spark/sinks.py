@@ -1,17 +1,17 @@
-"""Sinks: parts of one join's output to several places, from one query that runs it once.
+"""Sinks: one query runs a join once and writes the parts of its output to several places.
 
-A table (`pt.parquet`, `pt.delta`, or a path, which is the first) is written by the workers of the join themselves, and
-what leaves the step is a row for each file. Other sinks, and paths that workers do not reach, get rows: by a function,
-or by Spark's writer.
+A table (`pt.parquet`, `pt.delta`, or a path, which means `pt.parquet`) is written by the workers of the join
+themselves, and only one row for each file leaves the step. Other sinks, and paths that workers do not reach, get rows,
+by a function or by Spark's writer.
 
-`foreachBatch` repeats a batch that was not committed when a query stopped. Tables are exact all the same, because they
-know their batches: a folder of Parquet files by a folder for each, a Delta table by its log. What repeats is the same,
-since a step depends on its state and its input alone.
+`foreachBatch` repeats a batch that was not committed when a query stopped. Tables are still exact, because they know
+their batches: a folder of Parquet files has a folder for each batch, a Delta table has its log. A repeated batch brings
+the same rows, since a step depends only on its state and its input.
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from pyspark.sql.types import StructType
 
 from punctuated.errors import StreamError
 from punctuated.join.output.in_band import FILE, GROUP, PUNCTUATION, REJECTED, RESULT
+from punctuated.plan.tree import Fact, Kind, PlanNode
 from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.query import Outlet
 from punctuated.spark.sink_folders import check_apart, claim
@@ -34,6 +35,7 @@ _ALL_THERE_IS = {"availableNow": True}
 _KINDS = {"results": RESULT, "groups": GROUP, "punctuations": PUNCTUATION, "rejected": REJECTED}
 
 Trigger = str | Mapping[str, Any]
+OnWritten = Callable[[int, str, int], None]  # gets a batch id, a kind of rows, and their number
 
 
 class Writable(Protocol):
@@ -51,13 +53,13 @@ class Writable(Protocol):
         """The columns of a part of its output; raises if it has no such part."""
 
     def places(self, kind: str) -> list[tuple[int, str]]:
-        """Where the columns of a part are in what leaves the step as rows, and their names."""
+        """The positions of a part's columns in the rows that leave the step, and their names."""
 
     def leaving(self, outlet: Outlet) -> DataFrame:
         """What leaves its step."""
 
     def with_end(self, now: bool) -> "Writable":
-        """The same where all streams end, in this run or in a later one."""
+        """The same with the end of all streams, in this run or in a later one."""
 
 
 def write_to(
@@ -67,37 +69,40 @@ def write_to(
     trigger: Trigger | None = None,
     name: str | None = None,
     finish: bool = False,
+    on_written: OnWritten | None = None,
     **sinks: Sink | None,
 ) -> StreamingQuery:
     """Start one query that writes each part of the output of a join, or of its groups, to its own sink.
 
-    A sink is a table, `pt.parquet(…)` or `pt.delta(…)`, or a path, which means `pt.parquet(path)`: every row stands
-    there exactly once whatever fails in between. Or it is a function of a DataFrame and the id of the batch. The
-    function is called again for a batch that was not committed, so it should use the id to leave out, or replace, what
-    it has done. A part without a sink is dropped.
+    A sink is a table, `pt.parquet(…)` or `pt.delta(…)`, or a path, which means `pt.parquet(path)`. A table holds every
+    row exactly once, whatever fails in between. Or a sink is a function of a DataFrame and the id of the batch. It is
+    called again for a batch that was not committed, so it should use the id to skip or replace what it has done
+    already. A part without a sink is dropped.
 
     Args:
-        writable: What `pt.join` gave for streaming DataFrames, or groups of it.
-        checkpoint: Where Spark keeps how far the query is, and its state.
+        writable: A join of streaming DataFrames, or its groups.
+        checkpoint: Where Spark keeps the progress of the query and its state.
         trigger: A time between batches such as "10 seconds", "availableNow", or the arguments of Spark's
-            `DataStreamWriter.trigger` in a dict; by default a batch follows the other.
+            `DataStreamWriter.trigger` in a dict. By default the next batch starts when one is done.
         name: The name of the query.
-        finish: Whether the streams end after what is available, so that the last groups, unmatched rows and
-            punctuations come out. Needs the trigger "availableNow", and from the first start of a checkpoint. The call
-            then returns when all but the end is written, with the query that writes the end. A query that was finished
+        finish: Whether the streams end after the available data, so that the last groups, unmatched rows and
+            punctuations come out. Needs the trigger "availableNow", from the first start of the checkpoint on. The call
+            returns when everything but the end is written; it returns the query that writes the end. A finished query
             may be started again, but rows that come after the end are rejected.
-        sinks: `results`, or `groups` where groups are written, `punctuations` and `rejected`; each gets the columns of
-            the DataFrame of that name. Folders of Parquet files must be new, empty, or of this checkpoint; all lie
-            apart from each other and from the checkpoint.
+        on_written: A function that is called with the number of rows of each kind that the workers of the join have
+            written to a table in a batch. It is called in this process, so it needs a classic session.
+        sinks: `results` (or `groups`), `punctuations` and `rejected`. Each gets the columns of the DataFrame of that
+            name. A folder of Parquet files must be new, empty, or made by this checkpoint. No folder may lie inside
+            another one or inside the checkpoint.
     """
     started_with = _trigger(trigger)
     if finish and started_with != _ALL_THERE_IS:
-        raise StreamError("finish=True ends the streams after what is available: give trigger='availableNow'")
+        raise StreamError("finish=True ends the streams after the available data: give trigger='availableNow'")
     session, parts = writable.session, list(_parts(writable, sinks))
     if not parts:
         raise StreamError("nothing to write: give a sink for results, groups, punctuations or rejected")
     if not writable.is_streaming:
-        raise StreamError("write_to is for streaming joins; write joined.results and the others as they are")
+        raise StreamError("write_to is for streaming joins; write joined.results and the others as plain DataFrames")
     paths = {part.name: part.path for part in parts if part.path is not None}
     check_apart(paths | {"the checkpoint": os.fspath(checkpoint)})
     token = _prepared(parts, session, os.fspath(checkpoint)) if paths else ""
@@ -107,7 +112,7 @@ def write_to(
     )
 
     def start(rows: DataFrame, how: Mapping[str, Any]) -> StreamingQuery:
-        writer = rows.writeStream.foreachBatch(Batches(tuple(parts), outlet, len(rows.columns)))
+        writer = rows.writeStream.foreachBatch(Batches(tuple(parts), outlet, len(rows.columns), on_written))
         writer = writer.option("checkpointLocation", os.fspath(checkpoint))
         writer = writer if name is None else writer.queryName(name)
         return (writer.trigger(**how) if how else writer).start()
@@ -119,23 +124,29 @@ def write_to(
     return start(ended, {"once": True})  # a single batch, so that the end is behind everything
 
 
-def explain_ways(writable: Writable, sinks: Mapping[str, Sink | None]) -> Iterator[str]:
-    """Which way the rows take to each sink, and why."""
-    for part in _parts(writable, sinks):
-        yield f"{part.name}: {part.told}"
+def with_sinks(plan: PlanNode, writable: Writable, sinks: Mapping[str, Sink | None]) -> PlanNode:
+    """The plan, and above it how the rows get to each sink, and why; without sinks they leave as rows."""
+    parts = _parts(writable, sinks)
+    ways = tuple(Fact(part.name, part.told, {"way": part.way.value, "path": part.path}) for part in parts)
+    if ways:
+        return PlanNode(Kind.OUTPUT, "written by write_to", ways, (plan,))
+    by_workers = "; to tables of write_to, files by the workers" if writable.is_streaming else ""
+    leaving = Fact("rows out", f"a DataFrame, Spark's rows{by_workers}", {"way": "spark"})
+    return replace(plan, facts=(*plan.facts, leaving))
 
 
 @dataclass(frozen=True)
 class Batches:
     """The function for `foreachBatch`: plain data, so that it travels over Spark Connect.
 
-    Every action on a batch runs its join, unless it is kept. And all of it must run, or the state is not saved: asking
-    for the files does that, and a file sink of Spark reads every row, but a function perhaps not.
+    Every action on a batch runs its join again, unless the batch is kept. The whole batch must run, or the state is not
+    saved. Asking for the files runs all of it, and a file sink of Spark reads every row, but a function may not.
     """
 
     parts: tuple[Part, ...]
     outlet: Outlet
     n_columns: int
+    on_written: OnWritten | None = None
 
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         emitted = [part for part in self.parts if part.way is not Way.STEP]
@@ -159,13 +170,15 @@ class Batches:
             kept.unpersist()
 
     def _publish(self, rows: DataFrame, batch_id: int) -> None:
-        """Show what the step has written; rows of files are told from others by their kind, and stand last."""
+        """Publish the files that the step has written; their rows have a kind of their own, and come last."""
         numbered = with_numbers(rows).where(column_at(KIND_PLACE) == FILE).select(column_at(self.n_columns - 1))
         files = [WrittenFile.from_json(row[0]) for row in numbered.collect()]
         folders = {part.kind: part.folders for part in self.parts}
         for told in self.outlet.tables:
             ours = [file for file in files if file.part == told.part]
             table_of(told.sink, folders[told.part]).publish(batch_id, ours, told)
+            if self.on_written is not None:
+                self.on_written(batch_id, told.part, sum(file.n_rows for file in ours))
 
 
 def _parts(writable: Writable, sinks: Mapping[str, Sink | None]) -> Iterator[Part]:
@@ -178,7 +191,7 @@ def _parts(writable: Writable, sinks: Mapping[str, Sink | None]) -> Iterator[Par
 
 
 def _prepared(parts: list[Part], session: SparkSession, checkpoint: str) -> str:
-    """Make sure that the tables are ours, or can be; returns the token of the checkpoint."""
+    """Make sure that the tables belong to this checkpoint, or can; returns the token of the checkpoint."""
     folders = [part.path for part in parts if part.path is not None and not part.is_delta]
     token = claim(session, folders, checkpoint)
     for part in parts:

@@ -12,11 +12,9 @@ stream is a chain of pieces. Each ends with a punctuation, and the next one goes
 So a chain keeps its promises (PW-46) and ends every key. An offset holds its piece: a restart costs one piece.
 """
 
-import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -26,14 +24,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
 from punctuated.errors import StreamError
 from punctuated.model.given import LARGEST
-from punctuated.model.window import parse_duration
+from punctuated.spark.auction_source import (
+    COLUMNS,
+    AuctionReader,
+    AuctionStreamReader,
+    is_auction_stream,
+    read_auction_options,
+)
+from punctuated.spark.source_options import Readers, duration, moment, positive, read_values, whole
+from punctuated.spark.versions import (
+    LIMITS_ARE_TOLD,
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
 from punctuated.streams.arrival import LARGEST_SIZE, Segments, parse_arrival
-from punctuated.streams.generator import generate, start_us
+from punctuated.streams.generator import generate
 
 FORMAT = "punctuated"
 ROWS_PER_BATCH = 100_000
@@ -41,7 +52,6 @@ PARTITIONS = 2
 _PIECE = 65_536  # tuples drawn for a piece of an endless stream
 _SEGMENTS_PER_PIECE = 4  # drawn at least, however long they are
 _MOST_PARTITIONS = 10_000
-_MOST_DIGITS = 25  # of any number
 _COLUMNS = "key BIGINT, ts TIMESTAMP_LTZ, val BIGINT, last BOOLEAN"
 
 Offset = dict[str, Any]
@@ -64,16 +74,28 @@ class PunctuatedSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        """The columns of `generate`."""
+        """The columns of `generate`, or of a stream of auctions."""
+        if is_auction_stream(self.options):
+            return COLUMNS[read_auction_options(self.options).stream.name]
         has_rows = read_options(self.options).stream.punctuations in ("rows", "irrelevant")
         return _COLUMNS + ", pattern STRING" * has_rows
 
-    def reader(self, schema: StructType) -> "GeneratorReader":
+    def reader(self, schema: StructType) -> DataSourceReader:
         """For `spark.read`."""
+        if is_auction_stream(self.options):
+            return AuctionReader(read_auction_options(self.options))
         return GeneratorReader(read_options(self.options))
 
-    def streamReader(self, schema: StructType) -> "GeneratorStreamReader":  # noqa: N802  (Spark's name)
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802  (Spark's name)
         """For `spark.readStream`."""
+        if not LIMITS_ARE_TOLD:
+            raise StreamError(
+                f"as a stream, format({FORMAT!r}) needs Spark 4.2 or newer, which tells a source how much a batch "
+                "may take; read it as a batch, with spark.read and the option rows, or write files with "
+                "`punctuated generate` and stream those"
+            )
+        if is_auction_stream(self.options):
+            return AuctionStreamReader(read_auction_options(self.options))
         return GeneratorStreamReader(read_options(self.options))
 
 
@@ -122,13 +144,13 @@ class Piece:
 
     @property
     def stop_row(self) -> int:
-        """The row behind the last."""
+        """The row after the last."""
         return self.first_row + self.n
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The rows from `first` up to but without `stop`, all of them in one piece."""
+    """The rows from `first` to `stop`, without `stop`, all of them in one piece."""
 
     piece: Piece
     first: int
@@ -173,9 +195,9 @@ class GeneratorStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return ReadAllAvailable() if self._rows_per_batch is None else ReadMaxRows(self._rows_per_batch)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Everything is available at once, whatever the rate."""
+        """From now on everything is available, whatever the rate."""
         if self._stream.rows is None:
-            raise StreamError("availableNow reads to the end, and an endless stream has none: give the option rows")
+            raise StreamError("availableNow reads to the end, but an endless stream has no end: give the option rows")
         self._rate = None
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
@@ -212,7 +234,9 @@ class GeneratorStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         now, then = asdict(self._stream), offset["stream"]
         if changed := [name for name in now if then.get(name) != now[name]]:
             was = ", ".join(f"{name}={then.get(name)!r} (now {now[name]!r})" for name in changed)
-            raise StreamError(f"the checkpoint belongs to another stream, with {was}: restore that, or start anew")
+            raise StreamError(
+                f"the checkpoint belongs to another stream, with {was}: restore that, or use a new checkpoint"
+            )
         return offset["row"], Piece(**offset["piece"])
 
 
@@ -223,7 +247,7 @@ def first_piece(stream: GeneratedStream) -> Piece:
 
 
 def piece_after(stream: GeneratedStream, piece: Piece) -> Piece:
-    """The next piece of an endless stream: its first key is the first that has not been ended so far."""
+    """The next piece of an endless stream: its first key is the first that has not ended so far."""
     done, index = _outline(stream, piece.index), piece.index + 1
     first_key, start = piece.first_key + done.n_ended, piece.start + done.duration
     return Piece(index, piece.stop_row, _outline(stream, index).n, first_key, start)
@@ -246,7 +270,7 @@ class Outline(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _outline(stream: GeneratedStream, index: int) -> Outline:
-    """A piece of an endless stream goes up to the last of the punctuations drawn for it, if there are any.
+    """A piece of an endless stream ends with the last of the punctuations drawn for it, if there are any.
 
     That is sound because neither times nor punctuated rows depend on how much is drawn; only keys do.
     """
@@ -327,79 +351,26 @@ def read_options(options: Mapping[str, str]) -> SourceOptions:
     >>> read_options({"stream": "unique", "rows": "10", "rowsPerBatch": "4"}).rows_per_batch
     4
     """
-    spelled = {_plain(name): name for name in _READERS}
-    if unknown := [name for name in options if _plain(name) not in spelled]:
-        raise StreamError(f"unknown option {', '.join(unknown)}; known: {', '.join(_READERS)}")
-    given = {spelled[_plain(name)]: value for name, value in options.items()}
-    if "stream" not in given:
+    values = read_values(options, _READERS)
+    if "stream" not in values:
         raise StreamError("give the option stream: the name of a stream such as punct-asc-100-40")
-    values = {name: _value(name, text) for name, text in given.items()}
     rate, partitions = values.pop("rate", None), values.pop("partitions", PARTITIONS)
     rows_per_batch = values.pop("rowsPerBatch", ROWS_PER_BATCH if rate is None else None)
     stream = GeneratedStream(**{_FIELDS.get(name, name): value for name, value in values.items()})
     return SourceOptions(stream, rate, rows_per_batch, partitions)
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "")
-
-
-def _value(name: str, text: str) -> Any:
-    try:
-        return _READERS[name](text)
-    except ValueError as error:
-        raise StreamError(f"option {name}={text!r}: {error}") from error
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    """A reader of whole numbers within bounds."""
-
-    def read(text: str) -> int:
-        if not _is_whole(text) or len(text) > _MOST_DIGITS or not least <= int(text) <= most:
-            raise ValueError(f"give a whole number between {least} and {most}")
-        return int(text)
-
-    return read
-
-
-def _is_whole(text: str) -> bool:
-    return text.strip().removeprefix("-").isdecimal()
-
-
-def _rate(text: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = math.nan
-    if not 0 < rate <= LARGEST_SIZE:
-        raise ValueError(f"give a positive number of tuples per second, {LARGEST_SIZE} at most")
-    return rate
-
-
-def _gap(text: str) -> int:
-    return parse_duration(int(text) if _is_whole(text) and len(text) <= _MOST_DIGITS else text)
-
-
-def _start(text: str) -> int:
-    if _is_whole(text):
-        return _whole(-LARGEST, LARGEST)(text)
-    try:
-        return start_us(datetime.fromisoformat(text))
-    except ValueError:
-        raise ValueError("give microseconds since the epoch, or a time such as 2003-11-10T09:03:00") from None
-
-
-_READERS: dict[str, Callable[[str], Any]] = {
+_READERS: Readers = {
     "stream": str,
-    "rows": _whole(1, LARGEST_SIZE),
-    "seed": _whole(0, LARGEST),
-    "gap": _gap,
-    "start": _start,
-    "ahead": _whole(1, LARGEST_SIZE),
+    "rows": whole(1, LARGEST_SIZE),
+    "seed": whole(0, LARGEST),
+    "gap": duration,
+    "start": moment,
+    "ahead": whole(1, LARGEST_SIZE),
     "punctuations": str,
-    "firstKey": _whole(-LARGEST, LARGEST),
-    "rate": _rate,
-    "rowsPerBatch": _whole(1, LARGEST_SIZE),
-    "partitions": _whole(1, _MOST_PARTITIONS),
+    "firstKey": whole(-LARGEST, LARGEST),
+    "rate": positive("tuples per second"),
+    "rowsPerBatch": whole(1, LARGEST_SIZE),
+    "partitions": whole(1, _MOST_PARTITIONS),
 }
-_FIELDS = {"stream": "name", "firstKey": "first_key"}  # options that are not called like their field
+_FIELDS = {"stream": "name", "firstKey": "first_key"}  # options whose name differs from their field

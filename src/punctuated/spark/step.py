@@ -1,6 +1,6 @@
-"""Step: one call per bucket and micro-batch. Restore, join, save what changed, emit.
+"""Step: one call per bucket and micro-batch. It restores the bucket, joins, saves what changed, and emits.
 
-It is a deterministic function of the stored state and the set of objects, but for the token of the commit.
+It is a deterministic function of the stored state and the set of objects, except for the token of the commit.
 """
 
 import json
@@ -22,6 +22,7 @@ from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
 from punctuated.spark.metrics.in_output import beside, metrics_frame
 from punctuated.spark.metrics.reports import report
+from punctuated.spark.micro_batch import current_stage
 from punctuated.spark.nested import leaving_schema
 from punctuated.spark.overlap import overlapped
 from punctuated.spark.pack import Blobs, sort_blobs
@@ -48,7 +49,7 @@ class JoinStep(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket.
 
-        Kernels are asked for here and not in `init`: Spark calls that while it plans, too, and would wait for them.
+        Kernels are loaded here and not in `init`: Spark also calls `init` while it plans, and would wait for them.
         """
         clock, join = Stopwatch(), self._query.join
         compile_all(kernels_of(join.spec, join.grouping))
@@ -82,20 +83,20 @@ class JoinStep(StatefulProcessor):
         if number == 0:  # every bucket is told, one tells
             told["input_rows"] = rows_brought(parcels)
         yield from self._report(number, json.dumps(_metrics(bucket) | told))
-        CACHE.put((self._query.identity, number), token, bucket)
+        CACHE.put((self._query.identity, number), token, bucket, current_stage(), arrived=not hit)
 
     def _leaving(self, frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         return frames if self._query.reports is not None else beside(frames)
 
     def _report(self, number: int, said: str) -> Iterator[pd.DataFrame]:
-        """A row that reports, unless there is a better way."""
+        """A row with a report, unless there is a better way to report."""
         if self._query.reports is not None:
             report(self._query.reports, self._query.told_as, number, said)
         else:
             yield metrics_frame(leaving_schema(self._query.join.schema), said)
 
     def _open(self, number: int, head: Head | None) -> tuple[Bucket, bool]:
-        """The bucket from the cache if it was made for this query, else from the log, which refuses another one."""
+        """The bucket from the cache if it was made for this query, else from the log, which refuses other queries."""
         cached = CACHE.take((self._query.identity, number), head.token) if head is not None else None
         if cached is not None and cached.purpose == self._query.purpose:
             self._log.reopen(cached)
@@ -127,7 +128,7 @@ class Stopwatch:
         self._since = time.monotonic_ns()
 
     def stage(self, name: str) -> None:
-        """A stage is over, or a part of it."""
+        """A stage, or a part of it, is over."""
         now = time.monotonic_ns()
         self.stages[f"{name}_us"] = self.stages.get(f"{name}_us", 0) + (now - self._since) // 1_000
         self._since = now

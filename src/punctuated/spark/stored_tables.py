@@ -1,7 +1,7 @@
 """Tables in Spark's state store: what goes beyond the memory of a bucket is there, and comes back when it is needed.
 
-They are committed with the batch that wrote them, or not at all. A bucket outlives a step in the worker's memory, the
-way to the store does not: each step opens it anew.
+They are committed with the batch that wrote them, or not at all. A bucket outlives a step in the worker's memory, but
+the access to the store does not: each step opens it again.
 """
 
 from typing import Any
@@ -37,5 +37,5 @@ class StoredTables:
         return from_ipc(pa.py_buffer(decompress(bytes(found[0]))))
 
     def remove(self, name: str) -> None:
-        """Nobody asks for it any more."""
+        """Remove a table that is no longer needed."""
         self._stored.removeKey((name,))

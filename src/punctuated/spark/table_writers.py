@@ -1,4 +1,4 @@
-"""Where a step writes tables by itself: rows go to files, and of each file a row leaves the step that tells of it."""
+"""Tables that a step writes by itself: rows go to files, and one row about each file leaves the step."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,7 +6,6 @@ from typing import Self
 
 import pandas as pd
 import pyarrow as pa
-from pyspark import TaskContext
 
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.in_band import FILE, GROUP, PUNCTUATION, REJECTED, RESULT
@@ -14,26 +13,27 @@ from punctuated.join.output.views import View
 from punctuated.join.output.widen import widen
 from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.emit import Emitter, as_frames
+from punctuated.spark.micro_batch import current_batch
 from punctuated.spark.query import Outlet, Query
 from punctuated.tables.names import UNTOLD_BATCH
 from punctuated.tables.writer import Written
 
 VIEWS = {RESULT: View.RESULTS, PUNCTUATION: View.PUNCTUATIONS, REJECTED: View.REJECTED}  # of parts of the output
-_BATCH_ID = "streaming.sql.batchId"  # a local property of the tasks of a micro-batch
 
 
 def emitter_of(query: Query, bucket: Bucket, number: int) -> Emitter:
-    """What lets the output of a bucket out, as the query wants it."""
+    """What emits the output of a bucket, as the query wants it."""
     if query.outlet is None:
         return Emitter(query.join, bucket)
     return WritingEmitter(query, query.outlet, bucket, number)
 
 
 class TableWriters:
-    """The tables of a query, for one attempt at one bucket; what it wrote is taken away if it fails."""
+    """The tables of a query, for one attempt at one bucket; if it fails, its files are removed."""
 
     def __init__(self, tables: Sequence[Written], bucket: int) -> None:
-        batch = current_batch()
+        current = current_batch()
+        batch = UNTOLD_BATCH if current is None else current[1]
         self._writers = {each.part: each.writer(batch, bucket) for each in tables}
         self._schemas = {each.part: each.schema for each in tables}
 
@@ -43,7 +43,7 @@ class TableWriters:
             self._writers[part].write(widen(table, self._schemas[part]))
 
     def files(self, schema: pa.Schema) -> pa.Table:
-        """What was written, when there is no more: a row of kind `file` for each, beside rows of these columns."""
+        """Called at the end: a row of kind `file` for each written file, beside rows of these columns."""
         told = [file.to_json() for writer in self._writers.values() for file in writer.close()]
         kind, row = schema.names[0], schema.names[-1]
         return pa.table({kind: pa.repeat(FILE, len(told)), row: pa.array(told, pa.string())})
@@ -58,7 +58,7 @@ class TableWriters:
 
 
 class WritingEmitter(Emitter):
-    """Writes parts of the output; only those that nobody writes leave the step as rows."""
+    """Writes parts of the output; only the other parts leave the step as rows."""
 
     def __init__(self, query: Query, outlet: Outlet, bucket: Bucket, number: int) -> None:
         super().__init__(query.join, bucket)
@@ -66,7 +66,7 @@ class WritingEmitter(Emitter):
         self._views = query.join.seen_as(View.RESULTS).views
 
     def frames(self, part: BatchResult) -> Iterator[pd.DataFrame]:
-        """Rows that nobody writes."""
+        """Rows that are not written here."""
         for each in self._outlet.tables:
             self._writers.write(each.part, self._tables_of(each.part, part))
         if self._outlet.emitted:
@@ -87,15 +87,8 @@ class WritingEmitter(Emitter):
         self._writers.__exit__(kind, *more)
 
 
-def current_batch() -> int:
-    """The micro-batch that this task is a part of; over Spark Connect tasks are not told."""
-    context = TaskContext.get()
-    found = None if context is None else context.getLocalProperty(_BATCH_ID)
-    return UNTOLD_BATCH if found is None else int(found)
-
-
 def _only(part: BatchResult, kinds: Sequence[str]) -> BatchResult:
-    """What is of these kinds."""
+    """The rows of these kinds."""
     if RESULT not in kinds:
         part = replace(part, results=[], result_ts=[])
     if PUNCTUATION not in kinds:

@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from punctuated.errors import ColumnError
+from punctuated.spark.versions import arrow_types, spark_types
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
@@ -15,10 +15,10 @@ def arrow_schema(schema: StructType) -> pa.Schema:
 
 def _arrow_field(field: StructField) -> pa.Field:
     try:
-        return to_arrow_schema(StructType([field]), timezone="UTC").field(0)
+        return arrow_types(StructType([field])).field(0)
     except PySparkTypeError as error:
         raise ColumnError(
-            f"column {field.name!r} is of type {field.dataType.simpleString()}, which Spark cannot hand to Python; "
+            f"column {field.name!r} is of type {field.dataType.simpleString()}, which Spark cannot pass to Python; "
             "cast it to another type, or leave it out"
         ) from error
 
@@ -28,7 +28,7 @@ def spark_schema(schema: pa.Schema, known: dict[str, StructField]) -> StructType
     fields = [
         StructField(field.name, known[field.name].dataType)
         if field.name in known
-        else StructField(field.name, from_arrow_schema(pa.schema([field])).fields[0].dataType)
+        else StructField(field.name, spark_types(pa.schema([field])).fields[0].dataType)
         for field in schema
     ]
     return StructType(fields)

@@ -4,7 +4,7 @@ from pyspark.sql import SparkSession
 
 
 def is_connect(spark: SparkSession) -> bool:
-    """Whether this process is a client of Spark, and no driver."""
+    """Whether this process is a client of Spark Connect, not a driver."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 

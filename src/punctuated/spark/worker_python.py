@@ -1,7 +1,7 @@
-"""Whether Spark's Python workers are a Python that has this package: without, the first batch fails in a Java trace.
+"""Whether the Python of Spark's workers has this package: without it, the first batch fails with a Java trace.
 
-Workers run what `PYSPARK_PYTHON` said when the session was started, `python3` if it said nothing: where the environment
-is not active that is another Python. On a cluster it is one of the hosts, of which nothing is known here.
+Workers run what `PYSPARK_PYTHON` named when the session was started, by default `python3`. If the environment is not
+active, that is another Python. On a cluster it is a Python of the hosts, which is not known here.
 """
 
 import os
@@ -40,13 +40,13 @@ def check_worker_python(spark: SparkSession) -> None:
 
 
 def compile_for_workers(spark: SparkSession, needed: tuple[Kernels, ...]) -> None:
-    """Begin to compile what workers of this machine will ask for, while the query is still planned."""
+    """Begin to compile what workers of this machine will need, while the query is still planned."""
     if _is_local(spark) and not all(map(is_compiled, needed)):
         Thread(target=compile_beside, args=(needed,), daemon=True).start()
 
 
 def _is_local(spark: SparkSession) -> bool:
-    """Whether workers are processes of this machine; a server of Spark Connect has no public way to tell."""
+    """Whether workers are processes of this machine; a server of Spark Connect has no public way to say so."""
     return not is_connect(spark) and (spark.sparkContext.master or "").startswith("local")
 
 
@@ -55,7 +55,7 @@ def _fault(python: str, path: str) -> str | None:
     """What is wrong with this interpreter; asked once, since it takes a moment."""
     found = shutil.which(python)
     if found is None:
-        return "which is not there"
+        return "which does not exist"
     if _is_this(Path(found)):
         return None
     try:
@@ -68,7 +68,7 @@ def _fault(python: str, path: str) -> str | None:
             env=os.environ | {"PYTHONPATH": path},
         ).stdout.split()
     except (OSError, subprocess.SubprocessError):
-        return None  # a wrapper that does not know -c: Spark will tell
+        return None  # a wrapper that does not know -c: Spark will report it
     *version, has_package = answer or ["?", "?", "True"]
     ours = [str(number) for number in sys.version_info[:2]]
     if has_package == "False":
@@ -77,6 +77,6 @@ def _fault(python: str, path: str) -> str | None:
 
 
 def _is_this(python: Path) -> bool:
-    """Whether it is the very interpreter that runs here; links are followed, environments are not mixed up."""
+    """Whether it is exactly the interpreter that runs here; links are followed, environments are kept apart."""
     here = Path(sys.executable)
     return python.parent == here.parent and python.resolve() == here.resolve()

@@ -1,4 +1,4 @@
-"""Streams to try things on: the arrival patterns of the PWJoin experiments, auctions, stores, NEXMark, workloads."""
+"""Streams to try things with: the arrival patterns of the PWJoin experiments, auctions, stores, NEXMark, workloads."""
 
 from punctuated.streams.auction import auction_sample, auctions
 from punctuated.streams.generator import generate

@@ -1,4 +1,4 @@
-"""Arrival patterns: in which order the values of a stream come, and where each is punctuated (PW-46, PW-53, PW-54).
+"""Arrival patterns: the order in which the values of a stream come, and where each is punctuated (PW-46, PW-53, PW-54).
 
     punct-asc-4-50     0 2 1 0 | 1 3 1 5 1 | 2 4 2 | ...      one segment per punctuated value, in their order
                              <0>         <1>     <2>
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from punctuated.errors import StreamError
 from punctuated.model.given import text
 
-LARGEST_SIZE = 10**9  # tuples, keys or segments: what fits into memory
+LARGEST_SIZE = 10**9  # tuples, keys or segments: more would not fit into memory
 FORMS = (
     "unique, unique-[order], cluster-[order]-[size], punct-[order]-[segment]-[match percentage], uniform-[keys], "
     "where [order] is asc, desc or random"
@@ -85,7 +85,7 @@ def _number(name: str, digits: str) -> int:
 def draw_keys(
     pattern: ArrivalPattern, n: int, ahead: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The keys of `n` tuples, and which of them are the last of their key, with a punctuation behind them."""
+    """The keys of `n` tuples, and which tuples are the last of their key, followed by a punctuation."""
     if isinstance(pattern, Uniform):
         return rng.integers(0, pattern.keys, n), np.zeros(n, dtype=np.bool_)
     sizes = _draw_sizes(pattern, n, rng)
@@ -112,14 +112,14 @@ def _draw_sizes(pattern: Segments, n: int, rng: np.random.Generator) -> NDArray[
 
 
 def _most_segments(pattern: Segments, n: int) -> int:
-    """A bound that the number of segments stays below, six standard deviations above its mean."""
+    """An upper bound for the number of segments: six standard deviations above its mean."""
     return n if pattern.fixed else math.ceil((n + 6 * math.sqrt(n)) / pattern.size) + 1
 
 
 def _scatter(
     match: int, segment: NDArray[np.int64], sizes: NDArray[np.int64], ahead: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Per tuple, the place of its key in the order of punctuated values: its segment, or one of the next `ahead`."""
+    """The place of each tuple's key in the order of punctuated values: its segment, or one of the next `ahead`."""
     share = np.minimum(rng.poisson(match, len(sizes)), 100) / 100
     n_matching = np.maximum(np.rint(sizes * share).astype(np.int64), 1)
     starts = np.cumsum(sizes) - sizes
@@ -136,9 +136,9 @@ def _scatter(
 def _values_in_order(
     pattern: Segments, n: int, n_segments: int, ahead: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The punctuated values in their order, then those that the cut-off future would punctuate.
+    """The punctuated values in order, then those that would be punctuated if the stream went on.
 
-    `desc` starts at a value that depends on `n` alone, so that two streams of one length meet.
+    `desc` starts at a value that depends only on `n`, so that two streams of the same length meet.
     """
     values = np.arange(n_segments + ahead)
     if pattern.order == "desc":

@@ -1,4 +1,4 @@
-"""The auction streams of the running example (PW-37 … PW-39): as printed in the paper, and at any size.
+"""The auction streams of the running example (PW-37 … PW-39): as printed in the paper, and in any size.
 
 Every auction opens once, so its stream can be declared unique; a bid says whether it is the last of its auction.
 """
@@ -36,7 +36,7 @@ def auctions(
         seed: the same arguments give the same tables.
         bids: number of bids, by default nine per auction; times are uniform in the life of the auction.
         rate: auctions opened per second.
-        start: begin of the streams, in microseconds since the epoch or as a `datetime` (without zone: UTC).
+        start: start of the streams, in microseconds since the epoch or as a `datetime` (without zone: UTC).
 
     >>> opened, offered = auctions(100)
     >>> opened.num_rows, offered.num_rows, offered.column_names

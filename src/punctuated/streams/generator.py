@@ -37,14 +37,14 @@ def generate(
 
     Args:
         name: `unique-[order]`, `cluster-[order]-[size]`, `punct-[order]-[segment]-[match]` or `uniform-[keys]`.
-        n: number of tuples; rows that are punctuations come on top.
+        n: number of tuples; rows that are punctuations are not counted.
         seed: the same arguments give the same table.
         gap: mean time between two tuples; the gaps are exponentially distributed.
         start: time before the first gap, in microseconds since the epoch or as a `datetime` (without zone: UTC).
         ahead: tuples that do not match their segment carry one of the next `ahead` punctuated values.
-        punctuations: `flag` marks the last tuple of a key in the column `last`; `rows` also puts a row behind it whose
-            column `pattern` holds the punctuation; `irrelevant` instead puts there punctuations of keys that never
-            occur (negative ones); `none` leaves all of them out.
+        punctuations: `flag` marks the last tuple of a key in the column `last`; `rows` also adds a row after it whose
+            column `pattern` holds the punctuation; `irrelevant` adds rows with punctuations of keys that never occur
+            (negative ones) instead; `none` leaves out all punctuations.
         first_key: the smallest key.
 
     >>> generate("cluster-asc-3", 6, seed=1).select(["key", "last"]).to_pydict()
@@ -76,7 +76,7 @@ def draw_times(n: int, gap: Duration, start: int | datetime, rng: np.random.Gene
     elapsed = np.cumsum(rng.exponential(mean, n))
     first = start_us(start)
     if n and first + elapsed[-1] > LARGEST:
-        raise StreamError(f"gap={gap!r}: {n} tuples would take longer than times can tell; give a smaller gap")
+        raise StreamError(f"gap={gap!r}: {n} tuples would go beyond the largest time; give a smaller gap")
     return first + elapsed.astype(np.int64)
 
 
@@ -98,7 +98,7 @@ def _table(keys: NDArray[np.int64], ts: NDArray[np.int64], last: NDArray[np.bool
 
 
 def _with_rows(tuples: pa.Table, followed: NDArray[np.bool_], ended: NDArray[np.int64]) -> pa.Table:
-    """The tuples with a row `<ended,*,*,*>` behind each one that is `followed`."""
+    """The tuples with a row `<ended,*,*,*>` after each tuple that is `followed`."""
     source = np.repeat(np.arange(len(followed)), 1 + followed.astype(np.int64))
     is_row = np.zeros(len(source), dtype=np.bool_)
     is_row[np.flatnonzero(followed) + np.arange(1, len(ended) + 1)] = True

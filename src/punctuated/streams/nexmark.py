@@ -1,7 +1,7 @@
-"""Persons, auctions and bids as in NEXMark: auctions know when they expire, and come from persons who have registered.
+"""Persons, auctions and bids as in NEXMark: auctions know when they expire, and their sellers have registered before.
 
-Of fifty events one is a person, three are auctions, the others bids, in the order of time. Sellers are likely to have
-registered lately, bids are likely to go to auctions that have just opened, and a few come after the expiry.
+Of fifty events, one is a person, three are auctions, and the others are bids, in the order of time. Most sellers have
+registered recently. Most bids go to auctions that have just opened, and a few come after the expiry.
 """
 
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from punctuated.streams.arrival import LARGEST_SIZE
 from punctuated.streams.generator import TIMESTAMP
 
 CATEGORIES = 5
-_PERSONS, _AUCTIONS, _OF = 1, 3, 50  # of so many events
+_PERSONS, _AUCTIONS, _OF = 1, 3, 50  # of fifty events
 _EVENT_US = 100  # 10,000 events a second
-_RECENT_PERSONS, _RECENT_AUCTIONS = 20, 40  # mean distance of the one that is chosen
+_RECENT_PERSONS, _RECENT_AUCTIONS = 20, 40  # mean distance from the newest to the chosen one
 _OPEN_US = 400_000  # mean
 
 Ints = npt.NDArray[np.int64]
@@ -34,7 +34,7 @@ class Nexmark(NamedTuple):
 
 
 def nexmark(n: int, seed: int = 0) -> Nexmark:
-    """So many events of NEXMark, as three tables in the order of time; the same arguments give the same tables.
+    """`n` events of NEXMark, as three tables in the order of time; the same arguments give the same tables.
 
     >>> {name: table.num_rows for name, table in nexmark(1000)._asdict().items()}
     {'persons': 20, 'auctions': 60, 'bids': 920}
@@ -55,7 +55,7 @@ def nexmark(n: int, seed: int = 0) -> Nexmark:
 
 
 def _recent(known: Ints, distance: int, rng: np.random.Generator) -> Ints:
-    """One of those known so far each time, likely a late one."""
+    """For each event, one of those known so far, most likely a recent one."""
     return np.maximum(known - 1 - rng.exponential(distance, known.size).astype(np.int64), 0)
 
 

@@ -1,8 +1,8 @@
-"""What stores sell, a stream per store: a stand-in for the transactions that the W-join report joins (WJ-34).
+"""What stores sell, one stream per store: a replacement for the transactions in the W-join report (WJ-34).
 
-Its data is not public. This has what the report tells of it: about 5,000 transactions an hour over all stores, which
-are open from 7:30 to 20:00, and an item number as the key. Trade rises until noon and falls again; some items are sold
-more often than others, by Zipf's law.
+The data of the report is not public. This follows its description: about 5,000 transactions an hour in all stores, open
+from 7:30 to 20:00, with an item number as the key. Sales rise until noon and fall again. Some items are sold more often
+than others, by Zipf's law.
 """
 
 import numpy as np
@@ -24,8 +24,8 @@ def stores(n: int, n_stores: int = 2, seed: int = 0, items: int = 10_000) -> tup
     """Transactions of stores, a table for each, in the order of time.
 
     Args:
-        n: number of transactions of all stores together; from the first day's opening on, as many days as it takes.
-        n_stores: number of stores, all of a size.
+        n: number of transactions of all stores together, over as many days as it takes.
+        n_stores: number of stores, all of the same size.
         seed: the same arguments give the same tables.
         items: number of items, the same in all stores.
 
@@ -62,6 +62,6 @@ def _times(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def _items(n: int, items: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Item numbers; those of popular items are anywhere among them."""
+    """Item numbers; popular items may have any number."""
     share = 1 / np.arange(1, items + 1) ** _ZIPF
     return rng.choice(rng.permutation(items), n, p=share / share.sum())

@@ -1,4 +1,4 @@
-"""The workloads that performance is judged by: the same rows for every engine, from a seed."""
+"""The workloads for measuring performance: the same rows for every engine, from a seed."""
 
 import pyarrow as pa
 

@@ -22,7 +22,7 @@ _SCHEMES = {  # Hadoop's, and what pyarrow calls them
     "hdfs": "hdfs",
     "viewfs": "viewfs",
 }
-_LOCAL = "file"
+LOCAL = "file"
 _ROOTED = ("hdfs", "viewfs")  # paths in these begin at a root; in stores of objects they begin with the bucket
 
 
@@ -36,7 +36,7 @@ class HadoopPath(NamedTuple):
     @property
     def in_store(self) -> str:
         """The path in a file system of this scheme."""
-        if self.scheme == _LOCAL or self.scheme in _ROOTED:
+        if self.scheme == LOCAL or self.scheme in _ROOTED:
             return self.path
         bucket = self.host.partition("@")[0]  # of Azure, the container in front of the account
         return f"{bucket}{self.path}"
@@ -50,13 +50,20 @@ def parse_path(path: str) -> HadoopPath:
     >>> parse_path("file:/tmp/50%.parquet").in_store
     '/tmp/50%.parquet'
     """
+    scheme, host, inside = split_path(path)
+    if scheme != LOCAL and scheme not in _SCHEMES:
+        raise ValueError(f"pyarrow knows {LOCAL}, {', '.join(_SCHEMES)}, and no {scheme}")
+    return HadoopPath(_SCHEMES.get(scheme, LOCAL), host, inside)
+
+
+def split_path(path: str) -> tuple[str, str, str]:
+    """Scheme, host and path, as they are written; without a scheme it is taken for a local one.
+
+    >>> split_path("S3://bucket/a b"), split_path("/tmp/x")
+    (('s3', 'bucket', '/a b'), ('file', '', '/tmp/x'))
+    """
     found = _URI.match(path)
-    if found is None:
-        return HadoopPath(_LOCAL, "", path)
-    scheme = found["scheme"].lower()
-    if scheme != _LOCAL and scheme not in _SCHEMES:
-        raise ValueError(f"pyarrow knows {_LOCAL}, {', '.join(_SCHEMES)}, and no {scheme}")
-    return HadoopPath(_SCHEMES.get(scheme, _LOCAL), found["host"] or "", found["path"])
+    return (LOCAL, "", path) if found is None else (found["scheme"].lower(), found["host"] or "", found["path"])
 
 
 def has_scheme(path: str) -> bool:
@@ -73,6 +80,6 @@ def locate(path: str, given: FileSystem | None = None) -> tuple[FileSystem, str]
 @lru_cache(maxsize=64)
 def file_system(scheme: str, host: str) -> FileSystem:
     """Made once in a worker: some ask the network for what they need to know."""
-    if scheme == _LOCAL:
+    if scheme == LOCAL:
         return LocalFileSystem()
     return FileSystem.from_uri(f"{scheme}://{host}/")[0]

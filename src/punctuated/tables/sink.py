@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class TableSink:
-    """Where a part of a join's output goes, and how its files look; made by `pt.parquet` and `pt.delta`."""
+    """Where a part of a join's output goes, and what its files look like. Made by `pt.parquet` and `pt.delta`."""
 
     kind: Kind
     path: str
@@ -63,16 +63,16 @@ def parquet(
     compression: str = "snappy",
     writer: str = "auto",
 ) -> TableSink:
-    """A folder of Parquet files, for `write_to`: every reader of Parquet understands it, and sees complete batches.
+    """A folder of Parquet files for `write_to`. Every reader of Parquet understands it, and sees complete batches only.
 
     Args:
         path: The folder: new, empty, or written before by a query with the same checkpoint.
-        sort_by: By which columns the rows of each file are sorted: names, or pairs such as `("price", "descending")`.
+        sort_by: The columns that sort the rows of each file: names, or pairs such as `("price", "descending")`.
         partition_by: Columns that become folders `name=value` inside those of the batches.
-        file_size: At which size a file ends and another begins, in bytes or as text; a batch has at least one file per
-            bucket that brings rows.
+        file_size: The size at which a new file is begun, in bytes or as text. Each batch has at least one file for
+            every bucket with rows.
         compression: "snappy", "zstd", "lz4", "gzip", "brotli" or "none".
-        writer: "auto" lets the workers of the join write, where they reach the path; "spark" hands the rows to Spark's
+        writer: "auto" lets the workers of the join write if they can reach the path; "spark" hands the rows to Spark's
             own writer, with its settings.
 
     Example:
@@ -94,17 +94,17 @@ def delta(
     compression: str = "snappy",
     storage_options: Mapping[str, str] | None = None,
 ) -> TableSink:
-    """A Delta Lake table, for `write_to`: one commit per micro-batch, in which the query and the batch are named.
+    """A Delta Lake table for `write_to`: one commit per micro-batch, which records the query and the batch.
 
-    The table is made if it is not there; to one that is there the rows are added, so several queries may write to one.
+    The table is created if it does not exist. Otherwise rows are added, so several queries may write to one table.
     Needs the package deltalake: `pip install "punctuated[delta]"`.
 
     Args:
         path: The table: a folder, or an address that `deltalake` and the workers know.
-        sort_by: As of `pt.parquet`, as are the next three.
-        partition_by: Columns by which the table is parted.
-        file_size: At which size a file ends and another begins.
-        compression: Of the files.
+        sort_by: As in `pt.parquet`, like the next three.
+        partition_by: Columns by which the table is partitioned.
+        file_size: The size at which a new file is begun.
+        compression: The compression of the files.
         storage_options: What `deltalake` needs to reach the table's log, such as credentials.
 
     Example:

@@ -1,1 +1,1 @@
-"""The oracle, Hypothesis strategies for streams, and conformance checks: public, for those who build operators."""
+"""Public tools for building operators: the oracle, Hypothesis strategies for streams, and conformance checks."""

@@ -1,6 +1,7 @@
-"""Conformance checks: what every operator must satisfy. They are given the operator to check, and know none.
+"""Conformance checks: what every operator must satisfy. The operator to check is an argument.
 
-An operator is a function from a specification and batches to one `Observed` per batch, the end of both streams last.
+An operator is a function that takes a specification and batches, and returns one `Observed` per batch; the last one is
+the end of both streams.
 """
 
 from collections import Counter
@@ -21,7 +22,7 @@ DOMAIN = tuple(range(-3, 12))  # beyond all keys that the strategies draw
 
 @dataclass
 class Observed:
-    """What one batch brought, as multisets that compare."""
+    """What one batch brought, as multisets that can be compared."""
 
     results: Counter[Any] = field(default_factory=Counter)
     unmatched: Counter[Any] = field(default_factory=Counter)
@@ -44,7 +45,7 @@ Operator = Callable[[JoinSpec, Sequence[Batch]], list[Observed]]
 def expected(
     spec: JoinSpec, batches: Sequence[Batch], where: reference.Where | None = None, domain: Sequence[Any] = DOMAIN
 ) -> list[Observed]:
-    """What the oracle says; `domain` are the keys by which ranges are compared."""
+    """What the oracle says; ranges are compared by the keys in `domain`."""
     return [_observe(output, domain) for output in reference.join(spec, batches, where)]
 
 
@@ -65,7 +66,7 @@ def _observe(output: BatchOutput, domain: Sequence[Any]) -> Observed:
 
 
 def extent(patterns: tuple[Pattern, ...] | None, domain: Sequence[Any] = DOMAIN) -> tuple[Any, ...] | None:
-    """Which keys of a domain a range speaks of, whatever the form of its bounds."""
+    """Which keys of a domain a range matches, whatever the form of its bounds."""
     if patterns is None:
         return None
     return tuple(tuple(value for value in domain if matches(pattern, value)) for pattern in patterns)
@@ -79,9 +80,9 @@ def check_equals_oracle(
     but: Sequence[str] = (),
     domain: Sequence[Any] = DOMAIN,
 ) -> None:
-    """Batch by batch: results and unmatched rows with their times, punctuations, rejected tuples, and the state.
+    """Compare each batch with the oracle: results and unmatched rows with times, punctuations, rejected, state.
 
-    `but` names what is not compared; `domain` are the keys by which ranges are compared.
+    `but` names what is not compared; ranges are compared by the keys in `domain`.
     """
     names = ("results", "rejected", "unmatched", "punctuations", "stored", "forgotten", *COUNTED)
     oracle = expected(spec, batches, where, domain)
@@ -89,9 +90,9 @@ def check_equals_oracle(
 
 
 def check_equals_oracle_whenever_it_purges(operator: Operator, spec: JoinSpec, batches: Sequence[Batch]) -> None:
-    """What does not depend on when a lazy purge happens, as it does not for streams that reject broken promises.
+    """Compare only what does not depend on when a lazy purge happens, for streams that reject broken promises.
 
-    Unmatched rows may come in another batch, and not before its output watermark.
+    Unmatched rows may come in another batch, but not before its output watermark.
     """
     seen, wanted = operator(spec, batches), expected(spec, batches)
     _compare(("results", "rejected", "punctuations"), seen, wanted)

@@ -1,13 +1,13 @@
-"""The oracle of a join of any number of streams: the same law, asked of whole results (design: "n streams").
+"""The oracle of a join of any number of streams: the same law, applied to whole results (design: "n streams").
 
-A result has one tuple of each stream, keys equal, every pair within reach. A tuple may be forgotten once no result to
-come can hold it. There are two proofs:
+A result has one tuple of each stream; keys are equal, and every pair is within reach. A tuple may be forgotten once no
+later result can contain it. There are two proofs:
 
-- *complete*: no other stream can bring a further partner of it, because it has ended the value or its watermark is
-  beyond the tuple's reach: all results with this tuple are out;
-- *no partner*: some other stream has no stored partner of it and can bring none, whatever the rest does.
+- *complete*: no other stream can bring a further partner of it, because that stream has ended the value or its
+  watermark is beyond the tuple's reach. So all results with this tuple are out;
+- *no partner*: some other stream has no stored partner of it and can bring none, whatever the others do.
 
-Both are applied until nothing changes any more: a tuple that goes may leave another one without a partner.
+Both are applied until nothing changes any more: a forgotten tuple may leave another one without a partner.
 """
 
 import math
@@ -33,7 +33,7 @@ class MultiwayReference(StreamsReference):
         *,
         by_value: bool = False,
     ) -> None:
-        """`by_value`: a tuple has no partner only if there is none of its value, as far as operators look."""
+        """`by_value`: as operators do, look for partners by value only, whatever their times."""
         super().__init__(spec, integer_key)
         self.where, self.by_value = where, by_value
 
@@ -41,7 +41,7 @@ class MultiwayReference(StreamsReference):
         return [stream for stream in self.streams if stream is not ours]
 
     def _reach(self, ours: Stream, other: Stream) -> int:
-        """How much later than a tuple of `ours` one of `other` may be, by any of the ways to be near."""
+        """How much later than a tuple of `ours` one of `other` may be, in any of the ways to be near."""
         return max(reach[ours.side][other.side] for reach in self.spec.reaches)
 
     # Results
@@ -60,7 +60,7 @@ class MultiwayReference(StreamsReference):
             self.out.discarded += 1
 
     def _probe(self, ours: Stream, new: Accepted) -> None:
-        """Everything that the new tuple completes: its partners came before it in the order of processing."""
+        """All results that the new tuple completes: its partners came before it in the order of processing."""
         alike = [[kept for kept in stream.stored if kept.key == new.key] for stream in self.streams]
         alike[ours.side] = [new]
         for members in product(*alike):
@@ -70,7 +70,7 @@ class MultiwayReference(StreamsReference):
                 self.out.result_ts.append(max(member.ts for member in members))
 
     def _are_near(self, members: Sequence[Accepted]) -> bool:
-        """Whether every pair is within reach, all by the same way to be near."""
+        """Whether every pair is within reach, all in the same way to be near."""
         times = [member.ts for member in members]
         pairs = list(product(range(len(times)), repeat=2))
         return any(all(times[j] - times[i] <= reach[i][j] for i, j in pairs) for reach in self.spec.reaches)
@@ -107,7 +107,7 @@ class MultiwayReference(StreamsReference):
         return self._is_complete(ours, kept) or self._has_no_partner(ours, kept)
 
     def _forget(self) -> int:
-        """Both proofs, until nothing changes; returns how many tuples that were."""
+        """Applies both proofs until nothing changes; returns how many tuples were forgotten."""
         n_stored = sum(len(stream.stored) for stream in self.streams)
         while needless := [(by, kept) for by in self.streams for kept in by.stored if self._is_needless(by, kept)]:
             for stream, kept in needless:
@@ -143,7 +143,7 @@ class MultiwayReference(StreamsReference):
         ]
 
     def _last_ends(self, key: Key, ours: Stream) -> list[int]:
-        """Up to when `ours` can bring a partner for the last tuple of this value that each other stream had."""
+        """For the last tuple of this value in each other stream: up to when `ours` can bring a partner."""
         known = [other for other in self._others(ours) if key in other.last]
         return [other.last[key] + self._reach(other, ours) for other in known]
 

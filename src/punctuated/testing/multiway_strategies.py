@@ -1,6 +1,6 @@
-"""Random joins of two to six streams for property tests, as `strategies` has them for two.
+"""Random joins of two to six streams for property tests, like those of two streams in `strategies`.
 
-Keys are few, so that whole results are frequent, and reaches are of every form: one window for all, a window per pair,
+There are few keys, so that whole results are frequent. Reaches have every form: one window for all, a window per pair,
 some pairs missing, windows of the streams, paths in one direction or both.
 """
 
@@ -56,7 +56,7 @@ def reaches(draw: st.DrawFn, names: Sequence[str]) -> tuple[Reach, ...]:
     if kind in ("path", "both ways"):
         forth = reach_along(names, draw(st.lists(spans(8), min_size=n - 1, max_size=n - 1)))
         return (forth,) if kind == "path" else (forth, reversed_reach(forth))
-    tree = [(names[draw(st.integers(0, i - 1))], names[i]) for i in range(1, n)]  # whatever else is there, it connects
+    tree = [(names[draw(st.integers(0, i - 1))], names[i]) for i in range(1, n)]  # connects all, whatever else is drawn
     others = [(names[i], names[j]) for j in range(n) for i in range(j) if (names[i], names[j]) not in tree]
     more = others if kind == "pairs" else draw(st.lists(st.sampled_from(others), unique=True)) if others else []
     return (reach_within(names, {pair: draw(spans()) for pair in (*tree, *more)}),)

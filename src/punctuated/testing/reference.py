@@ -1,10 +1,10 @@
 """The oracle: slow, obvious Python that defines what a correct join of two streams is.
 
-With `reference_streams` it is `docs/semantics.md` in executable form, method by heading, and shares no code with the
-operators. It keeps every accepted tuple in plain lists and asks the same questions again and again; nothing here is
-meant to be fast.
+Together with `reference_streams` it is `docs/semantics.md` in executable form: each method belongs to a heading. It
+shares no code with the operators. It keeps every accepted tuple in plain lists and asks the same questions again and
+again; nothing here is meant to be fast.
 
-The law behind it: a tuple may be forgotten once no future tuple can match it; windows (PW-10) and punctuations (PW-01)
+The law behind it: a tuple may be forgotten once no future tuple can match it. Windows (PW-10) and punctuations (PW-01)
 are two proofs of that.
 """
 
@@ -29,6 +29,7 @@ from punctuated.testing.reference_state import (
     Unmatched,
 )
 from punctuated.testing.reference_streams import StreamsReference
+from punctuated.testing.union_reference import UnionReference
 
 __all__ = ["BatchOutput", "OutputPunctuation", "Reference", "Rejected", "Unmatched", "groups", "join", "oracle"]
 
@@ -159,7 +160,7 @@ class Reference(StreamsReference):
     # Forgetting
 
     def _proofs(self, ours: Stream, kept: Accepted) -> list[int]:
-        """The times at which it was proved that nothing will match this tuple any more."""
+        """The times at which it was proved that no later tuple can match this one."""
         proofs = []
         other = self._other(ours)
         if self.spec.algorithm.by_window and other.wm > kept.end:
@@ -178,7 +179,7 @@ class Reference(StreamsReference):
             self.out.unmatched.append(Unmatched(ours.side, kept.row, int(max(ts, kept.ts, self.output_wm_at_start))))
 
     def _purge_for(self, ours: Stream, key: Key) -> None:
-        """Eager for a threshold of one, lazy above (PJ-07)."""
+        """Eager with a threshold of one, lazy with a larger one (PJ-07)."""
         self.due_purges.append((ours.side, key))
         self.n_effects += 1
         if self.n_effects >= self.spec.purge_threshold:
@@ -212,9 +213,9 @@ class Reference(StreamsReference):
         last_gone: Stream | None = None,
         gone_at: int | None = None,
     ) -> None:
-        """Applies the rules in their order.
+        """Applies the rules in order.
 
-        Either an ending of `ended_by` has just taken effect, or the last tuple of `last_gone` may just have gone: by
+        Either an ending of `ended_by` has just taken effect, or the last tuple of `last_gone` may just have left: by
         its window, or at `gone_at`, the time of a tuple that has matched or evicted it.
         """
         if key not in self.values or self.values[key].punctuated:
@@ -232,7 +233,7 @@ class Reference(StreamsReference):
             self._purge(stream, key)
 
     def _early(self, key: Key, ended_by: Stream | None, last_gone: Stream | None) -> tuple[int, str] | None:
-        """PW-32, Theorem 4.1: one stream has ended it, and its last tuple cannot be met any more."""
+        """PW-32, Theorem 4.1: one stream has ended the value, and its last tuple cannot be met any more."""
         if self.spec.algorithm.propagation is not Propagation.EARLY:
             return None
         for ours in (stream for stream in self.streams if stream in (ended_by, last_gone)):
@@ -259,7 +260,7 @@ class Reference(StreamsReference):
         return -math.inf if just_ended and ours.wm > end + 1 else end + 1
 
     def _own_state(self, key: Key, ours: Stream | None, gone_at: int | None) -> tuple[int, str] | None:
-        """PJ-09: one stream has ended it and stores no tuple of it, since its effect or since one at `gone_at`."""
+        """PJ-09: one stream has ended the value and stores no tuple of it, since its effect or since `gone_at`."""
         if self.spec.algorithm.propagation is not Propagation.OWN_STATE or ours is None:
             return None
         ending = self.values[key].endings.get(ours.side)
@@ -271,7 +272,9 @@ class Reference(StreamsReference):
 
 
 def oracle(spec: JoinSpec, where: Callable[..., bool] | None = None) -> StreamsReference:
-    """The oracle of a join: that of any number of streams where it has a reach, else that of two."""
+    """The oracle of this join: that of a union, of any number of streams if it has a reach, or else of two streams."""
+    if spec.how is JoinType.UNION:
+        return UnionReference(spec)
     return MultiwayReference(spec, where) if spec.reaches else Reference(spec, where)
 
 
@@ -281,7 +284,7 @@ def join(
     where: Callable[..., bool] | None = None,
     end: bool = True,
 ) -> list[BatchOutput]:
-    """What each batch brings, and the end of all streams as a last batch unless `end` is false."""
+    """What each batch brings; unless `end` is false, the end of all streams is a last batch."""
     reference = oracle(spec, where)
     outputs = [reference.process(*batch) for batch in batches]
     return [*outputs, reference.end()] if end else outputs

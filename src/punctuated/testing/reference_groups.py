@@ -1,4 +1,4 @@
-"""Groups over the oracle's output: each comes out once, when nothing can change it any more (PW-40)."""
+"""Groups of the oracle's output: each comes out once, when nothing can change it any more (PW-40)."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ Member = tuple[int, ResultRow]  # result time, row
 def groups(
     spec: JoinSpec, outputs: Sequence[BatchOutput], by: Sequence[str], aggregates: Aggregates
 ) -> list[list[ResultRow]]:
-    """For each batch the groups that became final in it, as rows of the grouping columns and the aggregates.
+    """For each batch, the groups that became final in it: rows of the grouping columns and the aggregates.
 
     `aggregates` maps a name to (function, column); functions are count, sum, min, max, mean, first and last.
     """
@@ -119,7 +119,7 @@ def _above_numbers(value: Any) -> tuple[bool, Any]:
 
 
 def _exact_decimal(values: Sequence[Decimal], count: int | None) -> Decimal:
-    """The sum in the scale of the values, or with a count the mean with four more places, rounded half up."""
+    """The sum with the scale of the values; with a count, the mean with four more places, rounded half up."""
     exponent = -int(values[0].as_tuple().exponent) + (0 if count is None else 4)
     scaled = sum(map(Fraction, values), Fraction(0)) / (count or 1) * 10**exponent
     rounded = math.floor(abs(scaled) + Fraction(1, 2)) * (-1 if scaled < 0 else 1)

@@ -1,4 +1,4 @@
-"""Memory of punctuations: what the cap counts as one entry, and which entries are forgotten first (XD-12)."""
+"""The oracle's memory of punctuations: what counts as one entry, and which entries are forgotten first (XD-12)."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Entry:
-    """One unit of the memory; the smallest `age` (last touch, kind, order among its kind) goes first."""
+    """One unit of the memory; the smallest `age` (last touch, kind, order within its kind) is forgotten first."""
 
     age: tuple[int, int, Any]
     members: list[Any]
@@ -50,7 +50,7 @@ def _value_entries(join: "StreamsReference") -> list[Entry]:
             entries.append(Entry((value.touched, 0, key), [key]))
     for entry in entries:
         for key in entry.members:
-            join.values[key].touched = entry.age[0]  # a run has one age, also when it is cut later
+            join.values[key].touched = entry.age[0]  # a run has one age, even if it is cut later
     return entries
 
 

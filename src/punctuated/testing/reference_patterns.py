@@ -1,6 +1,6 @@
-"""The oracle's own few lines on patterns (PW-01), so that it shares none with the code it judges.
+"""The oracle's own code for patterns (PW-01), so that it shares none with the code it judges.
 
-A null is matched by `*` alone. Integers are discrete: `(2, 3)` is empty.
+Only `*` matches a null. Integers are discrete: `(2, 3)` is empty.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def matches_all(patterns: Sequence[Pattern], values: Sequence[Any]) -> bool:
 
 
 def listed(pattern: Constant | OneOf) -> tuple[Any, ...]:
-    """The values of a constant or a list, ascending; null is no value."""
+    """The values of a constant or a list, ascending; null does not count."""
     values = (pattern.value,) if isinstance(pattern, Constant) else pattern.values
     return tuple(sorted(value for value in values if value is not None))
 
@@ -61,7 +61,7 @@ def covers(wide: Patterns, narrow: Patterns) -> bool:
 
 
 def _spelled(pattern: Pattern) -> Pattern:
-    """A range of a few integers as the list of them, which it may be compared with."""
+    """A range of a few integers as a list, so that it can be compared with lists."""
     if not isinstance(pattern, Range):
         return pattern
     pattern = _tight(pattern)

@@ -1,7 +1,7 @@
-"""Range endings in the oracle: which values ranges have ended, kept as disjoint pieces where the key is one column.
+"""Range endings in the oracle: which values ranges have ended. If the key is one column, the pieces are disjoint.
 
-Everything is cut at every bound and put together again, whatever has changed. Keys of several columns have no order
-that their ranges share: there a piece is a range as it was said.
+After every change, all pieces are cut at every bound and put together again. Keys of several columns have no common
+order: for them a piece is a range as it came.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ Said = list[tuple[Patterns, int]]  # output ranges and their times
 
 
 def cover(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
-    """The range is in effect: what is covered changes, and the output may be told."""
+    """The range takes effect: what is covered changes, and the output may be punctuated."""
     if len(ending.patterns) == 1:
         return _cover_stretches(join, side, ending)
     return _cover_patterns(join, side, ending)
 
 
 def settle(join: "StreamsReference", watermark: float) -> None:
-    """A time that the output watermark has reached is forgotten; what then stands alike is one piece."""
+    """Forget times that the output watermark has reached; neighbours that are then equal become one piece."""
     for piece in (each for each in join.covered if not each.punctuated):
         for side, ts in piece.ends.items():
             if ts is not None and ts <= watermark:
@@ -42,7 +42,7 @@ def settle(join: "StreamsReference", watermark: float) -> None:
 
 
 def end_time(join: "StreamsReference", piece: Covered, side: int) -> float:
-    """When the stream ended these values: that of the latest settled range stands for all settled ones."""
+    """When the stream ended these values; all settled ranges have the time of the latest one."""
     ts = piece.ends[side]
     return join.streams[side].settled if ts is None else ts
 
@@ -84,7 +84,7 @@ def _cover_stretches(join: "StreamsReference", side: int, ending: RangeEnding) -
 
 
 def glue(join: "StreamsReference") -> None:
-    """Neighbours that stand alike are one piece."""
+    """Neighbours that were ended alike become one piece."""
     if len(join.spec.left.key) == 1:
         join.covered = _glued(join.covered)
 
@@ -115,7 +115,7 @@ def _are_neighbours(one: Covered, two: Covered) -> bool:
 
 
 def _bounds(pattern: Pattern) -> tuple[Bound, Bound]:
-    """Where an interval begins and ends; between two integers there is one place only."""
+    """Where an interval begins and ends; between two neighbouring integers there is only one place."""
     assert isinstance(pattern, Range)
     low = (0,) if pattern.low is None else _place(pattern.low, after=not pattern.low_closed)
     high = (2,) if pattern.high is None else _place(pattern.high, after=pattern.high_closed)
@@ -168,7 +168,7 @@ def _cover_patterns(join: "StreamsReference", side: int, ending: RangeEnding) ->
 
 
 def _is_superfluous(join: "StreamsReference", piece: Covered) -> bool:
-    """Whether a wider piece of the same stream says the same, and no time tells them apart any more."""
+    """Whether a wider piece of the same stream says the same, and no time makes a difference any more."""
     if piece.punctuated or any(ts is not None for ts in piece.ends.values()):
         return False
     wider = [each for each in join.covered if each is not piece and not each.punctuated and each.ends == piece.ends]

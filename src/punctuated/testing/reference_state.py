@@ -1,4 +1,4 @@
-"""What comes out of the oracle, and what it remembers: plain lists and dictionaries."""
+"""The output of the oracle and what it remembers: plain lists and dictionaries."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ MEANINGS = ("values", "range", "time", "promise", "nothing", "end")  # of punctu
 
 @dataclass(frozen=True)
 class Unmatched:
-    """A tuple of a preserved side that nothing will match; `ts` is the time of the proof."""
+    """A tuple of a preserved side that no tuple will match; `ts` is the time of the proof."""
 
     side: int
     row: Row
@@ -51,8 +51,8 @@ class Rejected:
 class BatchOutput:
     """What one batch brings; counters are totals so far.
 
-    `result_ts` has the time of each result, the later one of both tuples. A semi join gives (left, None) at the first
-    match, and that time all the same.
+    `result_ts` has the time of each result: that of the later tuple. A semi join returns (left, None) at the first
+    match, also with the time of the later tuple.
     """
 
     results: list[tuple[Row | None, ...]] = field(default_factory=list)
@@ -92,9 +92,9 @@ class Accepted:
     row: Row
     ts: int
     key: Key
-    end: float  # the last time at which later tuples can still meet it, as far as time tells
+    end: float  # the last time at which later tuples can still meet it, by time windows
     matched: bool = False
-    has_place: bool = False  # in a count window; a semi join's matched tuple has one without being stored
+    has_place: bool = False  # in a count window; a matched tuple of a semi join has one without being stored
 
     @property
     def has_null(self) -> bool:
@@ -103,10 +103,10 @@ class Accepted:
 
 @dataclass(eq=False)
 class Ending:
-    """One stream's word that a value is over, pending until the stream's watermark is there.
+    """A stream has said that a value is over; pending until the stream's watermark has reached that time.
 
-    One that was announced apart from the stream waits until the watermark is beyond `ts`: a tuple of that very time may
-    still come.
+    An ending that was announced apart from the stream waits until the watermark is beyond `ts`: a tuple with exactly
+    that time may still come.
     """
 
     ts: int
@@ -116,7 +116,7 @@ class Ending:
 
     @property
     def effect_ts(self) -> int:
-        """The watermark from which it is in effect."""
+        """The watermark from which on it is in effect."""
         return self.ts + self.announced
 
 
@@ -131,7 +131,7 @@ class EndedValue:
 
 @dataclass(eq=False)
 class RangeEnding(Ending):
-    """One stream's word that all values in a range are over, still pending; `patterns` has one per key column."""
+    """A stream has said that all values in a range are over; still pending. One pattern per key column."""
 
     patterns: Patterns = ()
     touched: int = 0
@@ -149,7 +149,7 @@ class Promise:
 
 @dataclass(eq=False)
 class Covered:
-    """Values that ranges in effect have ended: by which streams, when, and whether the output was told.
+    """Values that ranges in effect have ended: by which streams, when, and whether the output is punctuated.
 
     The time is None once it is settled.
     """
@@ -169,7 +169,7 @@ class Stream:
         self.floor = -math.inf
         self.ended_at: int | None = None
         self.wm_at_start = -math.inf
-        self.batch_newest: int | None = None  # the largest time that the batch at hand brings
+        self.batch_newest: int | None = None  # the largest time in the current batch
         self.accepted: list[Accepted] = []
         self.stored: list[Accepted] = []
         self.last: dict[Key, int] = {}  # times of the last tuples, and the latest end of their windows
@@ -211,19 +211,19 @@ class Stream:
         return "values" if all(isinstance(q, Constant | OneOf) for q in self.key_of(p.patterns)) else "range"
 
     def note_boundary(self, first: Arrival) -> None:
-        """The first tuple of a value in a batch: other values that have come before it are over."""
+        """The first tuple of a value in a batch: other values that came before it are over."""
         assert first.row is not None
         self.boundaries.append((first.ts, self.key_of(first.row.values)))
 
     def left_at(self, key: Key) -> float:
         """When a clustered stream leaves this value: at the first boundary of another one after its last tuple."""
-        last = self.last.get(key, math.inf)  # of values that were forgotten nothing is known
+        last = self.last.get(key, math.inf)  # nothing is known of forgotten values
         return min((ts for ts, value in self.boundaries if value != key and ts > last), default=math.inf)
 
     def window_end(self, row: Row) -> float:
-        """The last time at which a tuple can still be met by later ones, as far as time windows tell.
+        """The last time at which later tuples can still meet this one, by time windows.
 
-        An empty window ends just before its tuple: up to then an earlier tuple may come that meets it.
+        An empty window ends just before its tuple: an earlier tuple that meets it may come until then.
         """
         window, ts = self.spec.window, self.time_of(row)
         if isinstance(window, TimeWindow):
@@ -232,7 +232,7 @@ class Stream:
         return math.inf if end is None else max(end, ts - 1)
 
     def admits(self, kept: Accepted, later: int) -> bool:
-        """Whether the window of one of its tuples admits a tuple of a later time, or of the same."""
+        """Whether the window of one of its tuples admits a tuple at the same or a later time."""
         first = self.spec.window.offset_us if isinstance(self.spec.window, TimeWindow) else 0
         return kept.ts + first <= later <= kept.end
 

@@ -1,8 +1,8 @@
-"""What every join of the oracle has in common: batches, order, watermarks, the clock, promises and endings.
+"""What all joins of the oracle have in common: batches, order, watermarks, the clock, promises and endings.
 
-It is `docs/semantics.md` in executable form, method by heading, up to the questions that depend on who else is there:
-what a tuple meets, what may be forgotten, when a value is over in the output. `reference` answers them for two streams,
-`multiway_reference` for any number.
+It is `docs/semantics.md` in executable form: each method belongs to a heading. Three questions are left open, because
+they depend on the other streams: what a tuple meets, what may be forgotten, when a value is over in the output.
+`reference` answers them for two streams, `multiway_reference` for any number.
 """
 
 import math
@@ -46,7 +46,7 @@ class StreamsReference(ABC):
         self.values: dict[Key, EndedValue] = {}
         self.covered: list[Covered] = []  # values under ranges in effect
         self.batch = 0
-        self.touch = 0  # number of the object that is processed
+        self.touch = 0  # number of the current object
         self.n_arrivals = 0
         self.now = -math.inf  # the clock of the batch
         self.out = BatchOutput()
@@ -60,7 +60,7 @@ class StreamsReference(ABC):
 
     @abstractmethod
     def _advance(self, ours: Stream, before: float) -> None:
-        """Whatever `ours`'s watermark leaves behind as it moves on from `before`."""
+        """The watermark of `ours` has moved on from `before`: handle everything that it has passed."""
 
     @abstractmethod
     def _deadlines(self) -> list[float]:
@@ -80,7 +80,7 @@ class StreamsReference(ABC):
 
     @abstractmethod
     def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None) -> None:
-        """Something has happened to a value, perhaps an ending of `ended_by`: is it over in the output?"""
+        """Something has happened to a value, perhaps an ending of `ended_by`: punctuate the output if it is over."""
 
     # A batch
 
@@ -153,7 +153,7 @@ class StreamsReference(ABC):
                 yield Arrival(side, ts, number, punctuation=stream.ending(ts, key), flagged=True)
 
     def _one_by_one(self, ours: Stream, p: Punctuation) -> list[Punctuation]:
-        """A punctuation that names values, as one for each of them."""
+        """A punctuation that names several values, as one punctuation for each of them."""
         if ours.meaning(p) != "values":
             return [p]
         keys = product(*(listed(pattern) for pattern in ours.key_of(p.patterns)))
@@ -201,9 +201,9 @@ class StreamsReference(ABC):
         return kept
 
     def _first_of_values(self, in_order: Sequence[Arrival]) -> set[Arrival]:
-        """The first tuple of each value that a stream brings in this batch, whatever becomes of it.
+        """The first tuple of each value that a stream brings in this batch, even if it is rejected.
 
-        A key with a null in it equals no other one: each such tuple is the first of its value.
+        A key with a null equals no other key: each such tuple is the first of its value.
         """
         first: dict[tuple[int, Key], Arrival] = {}
         nulls = set()
@@ -228,7 +228,7 @@ class StreamsReference(ABC):
     # The clock of a batch
 
     def _clock_runs_to(self, time: float) -> None:
-        """Whatever falls due on the way happens at its own moment; the effects of a moment follow its objects."""
+        """What falls due on the way happens at its own moment; the effects of a moment follow its objects."""
         if time > self.now:
             self._pending_take_effect()
             while (moment := min(self._moments_to_come(), default=math.inf)) < time:
@@ -350,7 +350,7 @@ class StreamsReference(ABC):
         return named + [ending for ending in ours.ranges if matches_all(ending.patterns, key)]
 
     def _covering(self, ours: Stream, key: Key) -> list[Covered]:
-        """Where the value lies under ranges in effect."""
+        """The piece under ranges in effect that holds the value."""
         return [each for each in self.covered if ours.side in each.ends and matches_all(each.patterns, key)]
 
     def _ended_with_effect(self, ours: Stream, key: Key) -> int | None:
@@ -364,7 +364,7 @@ class StreamsReference(ABC):
         return next(iter(named + by_range), None)
 
     def _proved_over(self, stream: Stream, key: Key) -> int | None:
-        """The `p.ts` by which `stream` proves that no more tuples of this value come, if the algorithm listens."""
+        """The `p.ts` by which `stream` proves that this value is over, if the algorithm uses punctuations."""
         return self._ended_with_effect(stream, key) if self.spec.algorithm.by_punctuation else stream.ended_at
 
     def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
@@ -372,7 +372,7 @@ class StreamsReference(ABC):
             self._may_be_punctuated(key, ended_by=ours)
 
     def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> bool:
-        """Ends the value; if that takes effect now, purges what waited for it."""
+        """Ends the value; if that takes effect now, purges the tuples that waited for it."""
         if self._ended_with_effect(ours, key) is not None:
             return False
         value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
@@ -392,7 +392,7 @@ class StreamsReference(ABC):
             self._purge_for(ours, key)
 
     def _end_clusters(self, ours: Stream) -> None:
-        """`clustered()`: a value that the stream has left by now is ended, at the time of the tuple that shows it."""
+        """`clustered()`: ends each value that the stream has left, at the time of the tuple that shows it."""
         newest = -math.inf if ours.newest is None else ours.newest
         left = [(ours.left_at(key), ours.last.get(key), key) for key in ours.open if ours.left_at(key) <= newest]
         for left_at, _, key in sorted(left):
@@ -438,7 +438,7 @@ class StreamsReference(ABC):
         stored = {kept.key for stream in self.streams for kept in stream.stored}
         for key in sorted(key for key in stored if matches_all(patterns, key)):
             self._purge_everywhere(key)
-        # The range is remembered in the place of its values; those that were punctuated before stay.
+        # The range is remembered instead of its values; values that were punctuated before stay.
         self.values = {k: v for k, v in self.values.items() if v.punctuated or not matches_all(patterns, k)}
         self.out.punctuations.append(OutputPunctuation(None, ts, self._by_all, patterns))
 

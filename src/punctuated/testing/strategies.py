@@ -1,7 +1,8 @@
 """Hypothesis strategies for punctuated streams.
 
 `cases` are arbitrary: late tuples, broken promises and clocks that run ahead are frequent. `honest_cases` keep their
-bounds and promises however they are cut into batches. Domains are small, so that keys meet, windows end and times tie.
+bounds and promises, however they are cut into batches. Domains are small, so that keys meet, windows end, and equal
+times are frequent.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from punctuated.model.algorithm import Algorithm, choose_algorithm
 from punctuated.model.pattern import EMPTY, WILDCARD, Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JoinSpec, JoinType, OnViolation, StreamSpec
+from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JOINS_OF_TWO, JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow, Window
 from punctuated.testing.reference_patterns import matches_all
@@ -40,7 +41,7 @@ Batch = tuple[list[Object], ...]  # of every stream
 
 @dataclass(frozen=True)
 class Case:
-    """A join and the batches it is given."""
+    """A join and its batches."""
 
     spec: JoinSpec
     batches: list[Batch]
@@ -60,7 +61,7 @@ class HonestCase:
         return [self._batch(self.history[a:b]) for a, b in pairwise(edges)]
 
     def without_punctuations(self) -> "HonestCase":
-        """The same tuples, and nobody says that anything is over."""
+        """The same tuples without punctuations."""
         streams = tuple(
             replace(stream, flag=None, unique=False, clustered=False, punctuated=False) for stream in self.spec.streams
         )
@@ -68,7 +69,7 @@ class HonestCase:
         return replace(self, spec=replace(self.spec, streams=streams), history=history)
 
     def is_under_a_range(self, key: Any) -> bool:
-        """Whether some range of a stream holds this key: which of those are said one by one depends on the cuts."""
+        """Whether a range of some stream holds this key: which such keys come out one by one depends on the cuts."""
         ranges = [each.patterns[0] for _, each in self.history if isinstance(each, Punctuation)]
         return any(isinstance(pattern, Range) and matches_all((pattern,), (key,)) for pattern in ranges)
 
@@ -100,7 +101,7 @@ def windows(side: Side, counts: bool = True) -> st.SearchStrategy[Window]:
 
 
 def with_end(spec: StreamSpec, each: Object) -> Object:
-    """The payload of a tuple becomes the end of its window, around its own time, where the stream has such windows."""
+    """If the stream has such windows, turn a tuple's payload into the end of its window, near its own time."""
     if isinstance(each, Punctuation) or not isinstance(spec.window, UntilWindow):
         return each
     key, ts, payload, flag = each.values
@@ -120,7 +121,7 @@ def payloads() -> st.SearchStrategy[int | None]:
 
 @st.composite
 def ranges(draw: st.DrawFn) -> Range:
-    """Intervals of keys, open to infinity at one end now and then; never empty by their bounds."""
+    """Intervals of keys, sometimes open to infinity at one end; their bounds never make them empty."""
     low = draw(st.none() | st.integers(0, LARGEST_KEY))
     highs = st.integers(0 if low is None else low + 1, LARGEST_KEY + 1)
     high = draw(highs if low is None else st.none() | highs)
@@ -139,7 +140,7 @@ def tiles() -> st.SearchStrategy[Range]:
 
 @st.composite
 def range_endings(draw: st.DrawFn, batches: Sequence[int]) -> list[tuple[int, Punctuation]]:
-    """Ranges that a stream ends, so many that those of two streams are likely to meet; each with its batch.
+    """Ranges that a stream ends, each with its batch; so many that ranges of two streams are likely to meet.
 
     The times around which the batches lie are given.
     """
@@ -241,7 +242,7 @@ def objects(
 def cases(
     draw: st.DrawFn,
     *,
-    types: Sequence[JoinType] = tuple(JoinType),
+    types: Sequence[JoinType] = JOINS_OF_TWO,
     algorithms: Sequence[Algorithm] = ALGORITHMS,
     policies: Sequence[OnViolation] = (OnViolation.REJECT, OnViolation.ACCEPT),
     with_ranges: bool = True,
@@ -252,8 +253,8 @@ def cases(
 ) -> Case:
     """Any join over any two streams; `max_objects` is per batch and stream.
 
-    `announced` is what may be announced to end apart from a stream: single keys, unless said otherwise. With
-    `small_memory` punctuations are soon forgotten.
+    `announced` are the endings that may be announced apart from a stream: by default single keys. With `small_memory`
+    punctuations are soon forgotten.
     """
     n_batches = draw(st.integers(1, max_batches))
     by_ranges = with_ranges and draw(st.booleans())
@@ -291,7 +292,7 @@ def _with_ends(spec: JoinSpec, batches: Sequence[Batch]) -> list[Batch]:
 
 
 def say_whether_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> StreamSpec:
-    """The stream as it is declared, given what it brings."""
+    """The declaration of a stream with these objects: it says whether they contain punctuations."""
     told = any(isinstance(each, Punctuation) for each in stream)
     return replace(spec, punctuated=told or spec.flag is not None or spec.unique or spec.clustered)
 
@@ -300,12 +301,12 @@ def say_whether_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> Stream
 def window_cases(
     draw: st.DrawFn,
     *,
-    types: Sequence[JoinType] = tuple(JoinType),
+    types: Sequence[JoinType] = JOINS_OF_TWO,
     keyed: bool = True,
     max_batches: int = 5,
     max_objects: int = 12,
 ) -> Case:
-    """Joins by windows alone, with or without a key, of streams without punctuations."""
+    """Joins by windows only, with or without a key, of streams without punctuations."""
     pace = draw(st.integers(2, 9))
     batches: list[Batch] = []
     for number in range(draw(st.integers(1, max_batches))):
@@ -376,7 +377,7 @@ class Promises:
 def honest_cases(
     draw: st.DrawFn,
     *,
-    types: Sequence[JoinType] = tuple(JoinType),
+    types: Sequence[JoinType] = JOINS_OF_TWO,
     algorithms: Sequence[Algorithm] = ALGORITHMS,
     disorder: bool = True,
     counts: bool = True,
@@ -388,10 +389,10 @@ def honest_cases(
 ) -> HonestCase:
     """Streams that keep their bounds and promises under every cut.
 
-    All times are distinct, but for tuples that come twice at the very time of an announced ending. With `disorder` a
-    stream's objects may arrive up to its lateness after their turn, and one stream may lag behind the other, unless
-    there is a count window. If they are `prompt`, no ending waits for its effect: there is no lateness, and nothing is
-    announced apart from its stream.
+    All times are distinct, except for tuples that come twice at exactly the time of an announced ending. With
+    `disorder`, a stream's objects may arrive up to its lateness after their turn, and one stream may lag behind the
+    other, unless there is a count window. With `prompt`, no ending waits for its effect: there is no lateness, and
+    nothing is announced apart from its stream.
     """
     left, right = draw(_honest_spec(LEFT, counts, prompt)), draw(_honest_spec(RIGHT, counts, prompt))
     counted = any(isinstance(spec.window, CountWindow) for spec in (left, right))
@@ -444,7 +445,7 @@ def _honest_spec(draw: st.DrawFn, side: Side, counts: bool, prompt: bool) -> Str
 def honest_objects(
     draw: st.DrawFn, ts: int, with_ranges: bool, prompt: bool, by_ranges: bool, ending: Sequence[Pattern]
 ) -> Object:
-    """An object at this time; `ending` are keys that are announced to end now, which may come for the last time."""
+    """An object at this time; the keys in `ending` are announced to end now, and may come for the last time."""
     kinds = ["tuple"] * 8 + ["row", "row", "row" if prompt else "ending"] + ["range"] * (12 * by_ranges)
     kind = draw(st.sampled_from(kinds))
     last_ones = [pattern.value for pattern in ending if isinstance(pattern, Constant)]

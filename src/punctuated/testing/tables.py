@@ -1,4 +1,4 @@
-"""Plain objects as Arrow tables: what the oracle is given, in the form that operators are given."""
+"""Plain objects as Arrow tables: the input of the oracle in the form that operators take."""
 
 from collections.abc import Sequence
 
@@ -11,13 +11,13 @@ from punctuated.model.tuples import Row
 
 
 def stream_schema(spec: StreamSpec) -> pa.Schema:
-    """Integers throughout, but for the flag column `f`, and doubles in `x`, which only some tests have."""
+    """Integers everywhere, except for the flag column `f`, and doubles in `x`, which only some tests have."""
     types = {"f": pa.bool_(), "x": pa.float64()}
     return pa.schema([(name, types.get(name, pa.int64())) for name in spec.columns])
 
 
 def as_batch(spec: StreamSpec, objects: Sequence[Row | Punctuation], schema: pa.Schema | None = None) -> StreamBatch:
-    """One stream's share of a batch, by `stream_schema` unless another one is given."""
+    """One stream's share of a batch, with `stream_schema` unless another schema is given."""
     rows = [each.values for each in objects if isinstance(each, Row)]
     punctuations = tuple(each for each in objects if isinstance(each, Punctuation))
     schema = stream_schema(spec) if schema is None else schema

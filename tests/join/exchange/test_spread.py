@@ -45,7 +45,7 @@ def _parcels(
     """What comes to each bucket, one parcel from each part."""
     types = [schema.field(name).type for name in stream.key]
     parts = [as_batch(stream, objects[start::n_parts], schema) for start in range(n_parts)]
-    written = [write_parcels(spread(stream, part, types, n_buckets)) for part in parts]
+    written = [list(write_parcels(spread(stream, part, types, n_buckets))) for part in parts]
     return [[parcels[bucket] for parcels in written] for bucket in range(n_buckets)]
 
 

@@ -23,9 +23,9 @@ from punctuated.join.state.journal import Journal, restore
 from punctuated.model.batch import StreamBatch
 from punctuated.model.memory import Memory
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range
-from punctuated.model.predicate import left, right
 from punctuated.model.side import LEFT, RIGHT
-from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, StreamSpec
+from punctuated.model.spelling import left, right
 from punctuated.model.tuples import Row
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing.checks import DOMAIN, Observed, check_equals_oracle, expected
@@ -90,7 +90,7 @@ def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case, sha
     check(case, of_two(case, share))
 
 
-@pytest.mark.parametrize("how", list(JoinType))
+@pytest.mark.parametrize("how", JOINS_OF_TWO)
 @FEWER
 @given(data=st.data())
 def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObject) -> None:

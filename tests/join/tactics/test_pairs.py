@@ -14,14 +14,15 @@ from punctuated.join.driver import JoinDriver
 from punctuated.join.state.journal import Journal, restore
 from punctuated.join.tactics.window_state import WindowState
 from punctuated.model.algorithm import pair
-from punctuated.model.predicate import Expression, band, left, right
-from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.predicate import Expression
+from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType
+from punctuated.model.spelling import band, left, right
 from punctuated.model.tuples import Row
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, window_cases
 
 # Where a predicate is decided on pairs, tuples that a semi or anti join has settled go only by their window.
-SETTLED_AT_ONCE = [how for how in JoinType if how not in (JoinType.SEMI, JoinType.ANTI)]
+SETTLED_AT_ONCE = [how for how in JOINS_OF_TWO if how not in (JoinType.SEMI, JoinType.ANTI)]
 Decide = Callable[[Any, Any], bool]
 PAIRS = ["".join(each) for each in product("NHBT", repeat=2)]
 

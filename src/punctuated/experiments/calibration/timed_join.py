@@ -16,9 +16,9 @@ from punctuated.join.tactics.window_state import WindowState
 from punctuated.kernels.layout import NO_PROBE, NO_STORE
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
-from punctuated.model.predicate import band
 from punctuated.model.side import RIGHT, Side
 from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.spelling import band
 from punctuated.model.window import CountWindow
 from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
 

@@ -1,6 +1,6 @@
 """Parcels: what falls to one bucket of a batch, as bytes, and many parcels as one batch again."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -9,9 +9,11 @@ from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.punctuation import Punctuation
 
+_IN_BAND, _ANNOUNCED, _OF_ROWS = "in band", "announced", "of rows"  # kinds of endings
 
-def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None, n_rows: int = 0) -> list[bytes]:
-    """The parcels of all buckets; what is the same for all is written once.
+
+def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None, n_rows: int = 0) -> Iterator[bytes]:
+    """The parcels of all buckets, one after the other; what is the same for all is written once.
 
     `batch_us` is the engine's time of the batch, `n_rows` how many rows the stream has brought.
     """
@@ -21,16 +23,13 @@ def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None, n
     common: Bundle = {name: to_json(value) for name, value in told.items()}
     if batches[0].tick is not None:
         common["tick"] = to_ipc(batches[0].tick)
-    written = []
     for batch in batches:
         bundle = dict(common)
         if len(batch.rows):
             bundle["rows"] = to_ipc(batch.rows)
         for number, endings in enumerate(batch.endings):
-            name = f"{'in band' if endings.in_band else 'announced'}.{number}"
-            bundle[name] = to_ipc(endings.keys.append_column("\0ts", endings.ts))
-        written.append(pack_bundle(bundle))
-    return written
+            bundle[f"{_kind(endings)}.{number}"] = to_ipc(endings.keys.append_column("\0ts", endings.ts))
+        yield pack_bundle(bundle)
 
 
 def batch_time(written: Iterable[bytes]) -> int | None:
@@ -57,8 +56,15 @@ def read_parcels(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:
             punctuations.append(Punctuation(ts, parse_punctuation(text, types), in_band))
         endings += [_endings(from_ipc(data), name) for name, data in bundle.items() if "." in name]
     tick = pa.concat_tables(ticks) if ticks else None
-    return StreamBatch(pa.concat_tables(rows), tuple(endings), tuple(punctuations), tick)
+    return StreamBatch(pa.concat_tables(rows), tuple(endings), tuple(punctuations), tick=tick)
+
+
+def _kind(endings: EndedKeys) -> str:
+    if endings.of_rows:
+        return _OF_ROWS
+    return _IN_BAND if endings.in_band else _ANNOUNCED
 
 
 def _endings(table: pa.Table, name: str) -> EndedKeys:
-    return EndedKeys(table.drop_columns(["\0ts"]), table["\0ts"], in_band=name.startswith("in band"))
+    kind = name.partition(".")[0]
+    return EndedKeys(table.drop_columns(["\0ts"]), table["\0ts"], kind != _ANNOUNCED, kind == _OF_ROWS)

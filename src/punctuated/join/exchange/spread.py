@@ -18,7 +18,7 @@ from punctuated.join.exchange.boundaries import Boundaries
 from punctuated.join.exchange.tick import make_tick
 from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
-from punctuated.join.intake.take_in import ending_times, key_columns, punctuation_times
+from punctuated.join.intake.take_in import ending_times, key_columns, punctuation_times, row_times
 from punctuated.join.state.take_rows import take_rows
 from punctuated.kernels.key_bytes import hash_keys, mix_codes
 from punctuated.model.batch import EndedKeys, StreamBatch
@@ -72,7 +72,7 @@ def spread(
     others = tuple(p for p in batch.punctuations if _kind(stream, p) is not Kind.VALUES)
     endings = [_spread_endings(each, n_buckets) for each in (*batch.endings, *_as_endings(stream, named, types))]
     return [
-        StreamBatch(rows[bucket], tuple(each[bucket] for each in endings if len(each[bucket].keys)), others, tick)
+        StreamBatch(rows[bucket], tuple(each[bucket] for each in endings if len(each[bucket].keys)), others, tick=tick)
         for bucket in range(n_buckets)
     ]
 
@@ -80,9 +80,11 @@ def spread(
 def _tick(stream: StreamSpec, batch: StreamBatch) -> pa.Table:
     ts = to_microseconds(batch.rows[stream.time], stream.time)
     boundaries = Boundaries.of(stream, batch.rows, ts)
+    said_at = ending_times(batch)
+    ts = row_times(batch, ts, said_at)
     if stream.max_ahead_us is None and ts.size:
         ts = np.array([ts.min(), ts.max()])
-    return make_tick(stream, np.sort(ts), punctuation_times(batch, ending_times(stream, batch)), boundaries)
+    return make_tick(stream, np.sort(ts), punctuation_times(batch, said_at), boundaries)
 
 
 def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:

@@ -1,1 +1,1 @@
-"""From rows to objects in the order of processing: read, encoded, sorted, the late and the broken sorted out."""
+"""From rows to objects in the order of processing: read, encode, sort, and reject late rows and broken promises."""

@@ -1,7 +1,7 @@
-"""Idle streams: after a while of silence a stream's watermark follows the others'.
+"""Idle streams: when a stream has been silent for a while, its watermark follows the others.
 
-It follows the least watermark of those that are not silent themselves. Where all are, those behind follow the one that
-is ahead, so that what has been said comes out.
+It follows the smallest watermark of the streams that are not silent. If all are silent, they follow the one that is
+furthest ahead, so that pending output comes out.
 
 Silence is measured by the engine's time of the batch, which is the same when a batch is repeated; no clock is read.
 """
@@ -61,19 +61,19 @@ class IdleStreams:
         return replace(batch, punctuations=(*batch.punctuations, moved))
 
     def save(self) -> Content:
-        """When streams were last seen."""
+        """When each stream was last heard of."""
         return Content({"last_seen": to_json(self._last_seen)})
 
     def load(self, saved: Loaded) -> None:
-        """Go on from `save`."""
+        """Continue from what `save` gave."""
         self._last_seen = from_json(saved.plain["last_seen"])
 
 
 class _Reached(NamedTuple):
-    """Where a stream will be with the batch at hand."""
+    """How far a stream will be after this batch."""
 
     watermark: int
-    newest: int  # that the batch brings
+    newest: int  # the newest time in the batch
 
 
 def _reached(stream: StreamSpec, batch: StreamBatch, record: np.void) -> _Reached:

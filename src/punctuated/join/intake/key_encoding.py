@@ -1,7 +1,7 @@
 """Key rows as bytes: equal keys have equal bytes, different keys different ones. A key with a null column has none.
 
 A nested value is one value, as in Spark: inside it nulls are equal to each other and to nothing else, both zeros are
-one, and so are all NaNs. So every value inside another stands behind its length, which is -1 for a null.
+equal, and so are all NaNs. So every value inside another one comes after its length, which is -1 for a null.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from punctuated.join.intake.canonical import canonical_floats
 from punctuated.join.intake.raw_arrays import byte_data, byte_offsets, list_ends, with_nulls
 
 Encoded = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]
-NESTED_VERSION = 2  # how nested values become bytes, by which they find their buckets
+NESTED_VERSION = 2  # of the bytes of nested values, which decide their buckets
 _BYTES = pa.large_binary()
 
 
@@ -91,7 +91,7 @@ def _fixed_width(column: pa.Array) -> pa.Array:
 
 
 def _framed(parts: list[pa.Array], n: int) -> pa.Array:
-    """Row by row, each part behind its length, so that boundaries cannot shift; without parts, `n` empty rows."""
+    """Row by row, each part after its length, so that boundaries cannot shift; without parts, `n` empty rows."""
     pieces: list[pa.Array] = []
     for part in parts:
         lengths = pc.fill_null(pc.binary_length(part).cast(pa.int64()), -1)
@@ -106,7 +106,7 @@ def _framed_each(elements: pa.Array) -> pa.Array:
 
 
 def _concatenated(elements: pa.Array, lists: pa.Array) -> pa.Array:
-    """The bytes of all elements of a list as one, where they lie."""
+    """The bytes of all elements of a list as one piece, without a copy."""
     offsets = pa.py_buffer(byte_offsets(elements)[list_ends(lists)])
     rows = pa.Array.from_buffers(_BYTES, len(lists), [None, offsets, pa.py_buffer(byte_data(elements))])
     return with_nulls(rows, lists)

@@ -1,8 +1,8 @@
 """Keys as 64-bit codes: the kernels compare codes, so a code must stand for exactly one key.
 
-A single integer, float, date, time or boolean column *is* its code, order-preserving, so that ranges become intervals
-of codes. Any other key, composite ones among them, is numbered by its bytes: colliding hashes cost time, never
-exactness.
+The value of a single integer, float, date, time or boolean column *is* its code, in the same order, so that ranges
+become intervals of codes. Any other key, such as one of several columns, is numbered by its bytes. Colliding hashes
+cost time, never exactness.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 _SIGN = np.int64(-(2**63))
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
-_NUMBER_BITS = 40  # of a saved key's number; above them, how often all keys were numbered anew
+_NUMBER_BITS = 40  # of a saved key's number; the bits above count how often all keys were renumbered
 
 
 Decoded = Callable[[], list[pa.Array]]
@@ -45,23 +45,23 @@ class KeyCodec(Protocol):
         """The key columns of these codes."""
 
     def decode_later(self, codes: Codes) -> Decoded:
-        """The same when they are asked for, whatever happens to the codes meanwhile."""
+        """The same, made later when they are asked for, whatever happens to the codes meanwhile."""
 
     def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
         """The known codes that match, as closed intervals."""
 
     def addresses(self, codes: Codes) -> Codes:
-        """Numbers by which keys are found that were put away: of equal keys they are equal, now and later."""
+        """Numbers to find keys that were put away: equal keys have equal numbers, now and later."""
 
     def nbytes(self) -> int: ...
 
 
 @dataclass(frozen=True)
 class Places:
-    """How two streams are called in what is said about the types of their keys."""
+    """The names of two streams in messages about the types of their keys."""
 
-    at: tuple[str, str]  # where a key is of a type
-    one: tuple[str, str]  # which one is to be cast
+    at: tuple[str, str]  # where a key has a type
+    one: tuple[str, str]  # which one to cast
 
     @staticmethod
     def of(one: str, two: str) -> "Places":
@@ -86,7 +86,7 @@ def common_key_type(name: str, left: pa.DataType, right: pa.DataType, places: Pl
 
 
 def are_keys_alike(one: pa.DataType, two: pa.DataType) -> bool:
-    """Whether values of one type can be looked for among those of another; those that do not fit are not there."""
+    """Whether values of one type can be looked up among values of another; those that do not fit are not found."""
     one, two = _plain(one), _plain(two)
     return one == two or _widen(one, two) is not None or bool(pa.types.is_integer(one) and pa.types.is_integer(two))
 
@@ -105,7 +105,7 @@ def _remedy(left: pa.DataType, right: pa.DataType, the_left: str, the_right: str
 
 
 def _plain(dtype: pa.DataType) -> pa.DataType:
-    """The type of the same values, however they are laid out and whatever is declared of nulls."""
+    """The type of the same values, whatever their layout and their declaration of nulls."""
     if pa.types.is_dictionary(dtype):
         return _plain(dtype.value_type)
     if pa.types.is_struct(dtype):
@@ -205,6 +205,8 @@ class OrderedKeys:
 
     def _numeric(self, column: pa.Array) -> pa.Array:
         dtype = column.type
+        if dtype == pa.int64():
+            return column  # by far the most frequent case, and a cast costs as much as a hundred punctuations
         if pa.types.is_floating(dtype):
             return column.cast(pa.float64())
         if dtype == pa.uint64():
@@ -259,7 +261,7 @@ class OrderedKeys:
 
 
 def _float_codes(values: npt.NDArray[np.float64]) -> Codes:
-    """Bits that compare as the numbers do; one code for both zeros, one for every NaN, above infinity."""
+    """Bits in the order of the numbers; one code for both zeros, and one for all NaNs, above infinity."""
     plain = np.where(np.isnan(values), np.nan, values + 0.0)
     bits = plain.view(np.int64)
     return bits ^ ((bits >> 63) & np.int64(_HIGHEST))
@@ -276,7 +278,7 @@ class NumberedKeys:
         self.types = tuple(types)
         self.merges = False
         self._hash_mask = np.uint64((1 << hash_bits) - 1)
-        self.numbering = 0  # how often all keys were numbered anew
+        self.numbering = 0  # how often all keys were renumbered
         self._reset()
 
     def _reset(self) -> None:
@@ -326,7 +328,7 @@ class NumberedKeys:
         return self._table()
 
     def keys_from(self, number: int) -> pa.Table:
-        """The keys from this number on; the newest ones cost little, however many there are."""
+        """The keys from this number on; the newest ones cost little, however many keys there are."""
         tables: list[pa.Table] = []
         missing = self._known - number
         for table in reversed(self._keys):
@@ -345,7 +347,7 @@ class NumberedKeys:
         return [column.combine_chunks() for column in self._table().take(pa.array(codes)).columns]
 
     def decode_later(self, codes: Codes) -> Decoded:
-        """Numbers may be those of other keys later: so these are looked up now."""
+        """Look them up now: later the numbers may belong to other keys."""
         keys = self.decode(codes)
         return lambda: keys
 
@@ -358,7 +360,7 @@ class NumberedKeys:
         return hash_numbered(codes, self._starts, self._arena, self._hash_mask)
 
     def may_shrink(self, n: int) -> bool:
-        """Whether it is worth it to forget all keys but `n`."""
+        """Whether it is worth forgetting all keys but `n`."""
         return self._known > max(1024, 2 * n)
 
     def keep_only(self, codes: Codes) -> Codes | None:
@@ -373,14 +375,14 @@ class NumberedKeys:
         return moved
 
     def save(self) -> Content:
-        """The keys by their numbers; those of an earlier numbering are gone."""
+        """The keys by their numbers; numbers from before a renumbering are no longer known."""
         first = self.numbering << _NUMBER_BITS
         ids = first + np.arange(self._known)
         log = Log(ids, first + self._known, lambda places: self._table().take(pa.array(places)))
         return Content(logs={"numbered": log})
 
     def load(self, saved: Loaded) -> None:
-        """Give all keys their numbers again."""
+        """Give all keys new numbers."""
         log = saved.logs["numbered"]
         self.encode(log.rows.columns)
         self.numbering = log.next_id >> _NUMBER_BITS

@@ -1,4 +1,4 @@
-"""The order of processing: all objects of a batch, of however many streams, as one sequence."""
+"""The order of processing: all objects of a batch, of any number of streams, as one sequence."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,9 @@ def merge_order(inputs: Sequence[Objects]) -> Ints:
 
 
 def merge_many(inputs: Sequence[Objects]) -> Ints:
-    """The same for any number of streams, which takes half as long again as the loop for two.
+    """The same for any number of streams; takes one and a half times as long as the loop for two.
 
-    That these sequences are sorted already, a stable sort finds out by itself.
+    The sequences are sorted already; a stable sort notices that by itself.
     """
     tuples = [(objects.ts, 0, side) for side, objects in enumerate(inputs)]
     punctuations = [(objects.punctuation_ts, 1, side) for side, objects in enumerate(inputs)]

@@ -1,4 +1,4 @@
-"""Patterns against whole columns: which rows a punctuation speaks of."""
+"""Patterns against whole columns: which rows a punctuation matches."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -57,7 +57,7 @@ def _match(pattern: Pattern, column: pa.ChunkedArray) -> Mask:
 
 
 def _match_floats(pattern: Pattern, column: pa.ChunkedArray) -> Mask:
-    """NaN equals itself and lies above every number."""
+    """NaN equals itself and is greater than every number."""
     valid = np.asarray(column.is_valid().to_numpy())
     numbers = np.asarray(pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy())
     if isinstance(pattern, Constant | OneOf):

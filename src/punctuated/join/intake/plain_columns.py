@@ -1,7 +1,7 @@
-"""Columns without their encodings: the same values, whatever a library has packed them into.
+"""Columns without encodings: the same values, however a library has packed them.
 
-Dictionaries, runs and views save room in memory, but are no types of their own: other libraries use them unasked, and
-Arrow's functions know them only in part.
+Dictionaries, runs and views save memory, but are not types of their own. Other libraries use them without being asked,
+and only some of Arrow's functions know them.
 """
 
 import numpy as np

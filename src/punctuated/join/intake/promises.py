@@ -23,15 +23,15 @@ class Promise:
     columns: tuple[str, ...]
     patterns: tuple[Pattern, ...]
     ts: int
-    order: int = 0  # of arrival
+    order: int = 0  # order of arrival
     touched: int = 0
-    announced: bool = False  # apart from the stream: in effect only beyond `ts`
+    announced: bool = False  # it came apart from the stream: in effect only beyond `ts`
 
 
 def broken(
     promises: Sequence[Promise], fresh: Sequence[Promise], rows: pa.Table, ts: npt.NDArray[np.int64], watermark: int
 ) -> npt.NDArray[np.bool_]:
-    """Rows that break an earlier promise, or a fresh one of this batch; `watermark` is that before the batch."""
+    """Rows that break an earlier promise, or one of this batch; `watermark` is the one before the batch."""
     mask = np.zeros(ts.size, np.bool_)
     for known, promise in [*((True, p) for p in promises), *((False, p) for p in fresh)]:
         in_effect = known and watermark >= promise.ts + promise.announced

@@ -1,4 +1,4 @@
-"""What lies behind arrays of bytes, texts and lists, for code that works on all of it at once."""
+"""The buffers behind arrays of bytes, texts and lists, for code that works on whole buffers."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def byte_offsets(values: pa.Array) -> Ints:
-    """Where each value of a large binary or text array begins and ends; that of a null is whatever stands there."""
+    """Where each value of a large binary or text array begins and ends; for a null this means nothing."""
     if not len(values):
         return np.zeros(1, np.int64)
     return np.frombuffer(values.buffers()[1], np.int64)[values.offset : values.offset + len(values) + 1].copy()
@@ -22,7 +22,7 @@ def byte_data(values: pa.Array) -> npt.NDArray[np.uint8]:
 
 
 def list_ends(lists: pa.Array) -> Ints:
-    """Where among its flattened elements each list begins and ends; a null has none."""
+    """Where each list begins and ends among the flattened elements; a null has no elements."""
     lengths = np.asarray(pc.fill_null(pc.list_value_length(lists), 0))
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 

@@ -1,11 +1,11 @@
 """Rows of a stream as a batch for the driver: keys in their common type, pattern rows taken out.
 
-A row that cannot be read is a fault: it raises, or, in a query that runs, it is put aside with its place and the
-reason, so that one row cannot stop all others.
+A row that cannot be read is a fault: it raises an error. In a running query it is put aside instead, with its place and
+the reason, so that one row cannot stop all others.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.errors import ColumnError, PatternError
+from punctuated.join.expressions.shape import Mask, Shape
 from punctuated.join.intake.recast import recast, uncastable
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern import Pattern, bounds_of
@@ -30,8 +31,16 @@ class Reader:
 
     stream: StreamSpec
     pattern_column: str | None
-    schema: pa.Schema  # of the tuples as they come
+    schema: pa.Schema  # of the tuples as they arrive
     types: tuple[pa.DataType, ...]  # common types of the key columns
+    shape: Shape | None = None  # how rows become tuples, and which of them do
+
+    @property
+    def source_columns(self) -> list[str]:
+        """The columns that are read of the data."""
+        if self.shape is not None:
+            return self.shape.needed
+        return [*self.schema.names, *([self.pattern_column] if self.pattern_column else [])]
 
     @property
     def cast_schema(self) -> pa.Schema:
@@ -41,8 +50,43 @@ class Reader:
 
     def read(self, table: pa.Table, faults: list[Fault] | None = None) -> StreamBatch:
         """Tuples and punctuations of one table; what cannot be read raises, or is put into `faults`, if given."""
-        keys = pa.schema(list(zip(self.stream.key, self.types, strict=True)))
-        rows = _sound_rows(table, self.stream.time, keys, f"stream {self.stream.name!r}", faults)
+        if self.shape is None:
+            return self._read(table, faults)
+        shaped = self.shape.shaped(table)
+        kept = self._kept(table, shaped)
+        if kept.all():
+            return self._read(shaped, faults)
+        batch = self._read(shaped.filter(pa.array(kept)), faults, np.flatnonzero(kept))
+        endings, passed = self._passed_over(shaped.filter(pa.array(~kept)))
+        return replace(batch, endings=batch.endings + endings, passed=passed)
+
+    def _kept(self, table: pa.Table, shaped: pa.Table) -> Mask:
+        """Which rows are tuples or punctuations; a punctuation counts whatever is in its other columns."""
+        assert self.shape is not None
+        kept = self.shape.kept(table)
+        return kept if self.pattern_column is None else kept | np.asarray(shaped[self.pattern_column].is_valid())
+
+    def _passed_over(self, rows: pa.Table) -> tuple[tuple[EndedKeys, ...], Ints]:
+        """What rows say that are not tuples: which keys are over, and when they came. Their faults do not matter."""
+        stream, nobody = self.stream, list[Fault]()
+        sound = _sound_rows(rows, stream.time, self._key_schema, "", nobody)
+        ends = np.full(len(sound.table), stream.unique)
+        if stream.flag is not None:
+            ends |= np.asarray(pc.fill_null(sound.table[stream.flag], False))
+        over, rest = sound.filter(ends), sound.times[~ends]
+        passed = np.sort(rest)[-1:] if stream.max_ahead_us is None else np.unique(rest)  # the newest one is enough
+        if not len(over.table):
+            return (), passed
+        keys = recast(over.table.select(list(stream.key)), self._key_schema)
+        return (EndedKeys(keys, pa.chunked_array([pa.array(over.times)]), in_band=True, of_rows=True),), passed
+
+    @property
+    def _key_schema(self) -> pa.Schema:
+        return pa.schema(list(zip(self.stream.key, self.types, strict=True)))
+
+    def _read(self, table: pa.Table, faults: list[Fault] | None, among: Ints | None = None) -> StreamBatch:
+        """The same for rows that count; `among` are their places in the original table."""
+        rows = _sound_rows(table, self.stream.time, self._key_schema, f"stream {self.stream.name!r}", faults, among)
         columns = list(self.stream.columns)
         if self.pattern_column is None:
             return StreamBatch(recast(rows.table.select(columns), self.cast_schema))
@@ -56,13 +100,13 @@ class Reader:
         )
 
     def passed_on(self, table: pa.Table) -> pa.Table | None:
-        """Tuples that were rejected before they came here, as they are shown."""
+        """Tuples that were rejected before they came here, in the form in which they are shown."""
         return None
 
     def _single_values(self, patterns: "_Rows") -> tuple[tuple[EndedKeys, ...], "_Rows"]:
-        """Punctuations that name one integer key and nothing else, and all others.
+        """Splits punctuations: those that name one integer key and nothing else, and all others.
 
-        These are by far the most frequent, and reading them one by one would take longer than the join.
+        The first kind is by far the most frequent, and reading these one by one would take longer than the join.
         """
         key, columns = self.stream.key, self.stream.columns
         dtype = self.schema.field(key[0]).type if len(key) == 1 else None
@@ -111,7 +155,7 @@ def announce(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Some rows of a table that came: their times, and their places in it, none if these are all rows."""
+    """Some rows of a table: their times, and their places in the table; `None` if these are all rows."""
 
     table: pa.Table
     times: Ints
@@ -125,22 +169,25 @@ class _Rows:
         return _Rows(self.table.filter(pa.array(mask)), self.times[mask], self.places[mask])
 
 
-def _sound_rows(table: pa.Table, time: str, keys: pa.Schema, owner: str, faults: list[Fault] | None) -> _Rows:
-    """Rows that have a time, and keys of the types they are compared in."""
+def _sound_rows(
+    table: pa.Table, time: str, keys: pa.Schema, owner: str, faults: list[Fault] | None, among: Ints | None = None
+) -> _Rows:
+    """Rows that have a time, with keys in their common types; `among` are the places of all rows."""
     times, found = read_times(table[time])
     if found and faults is None:
         to_microseconds(table[time], time)  # raises, and says what to do
     for field in keys:
         places = uncastable(table[field.name], field.type)
         if places and faults is None:
-            raise ColumnError(f"{owner}: the key in row {places[0]} of {field.name!r} does not fit {field.type}")
+            place = places[0] if among is None else int(among[places[0]])
+            raise ColumnError(f"{owner}: the key in row {place} of {field.name!r} does not fit {field.type}")
         found = found + [(place, f"its key does not fit {field.type}") for place in places]
-    rows = _Rows(table, times)
+    rows = _Rows(table, times, among)
     if not found:
         return rows
     assert faults is not None
-    reasons = dict(reversed(found))  # of each row the first
-    faults += sorted(reasons.items())
+    reasons = dict(reversed(found))  # the first reason of each row
+    faults += sorted((int(rows.places[place]), why) for place, why in reasons.items())
     sound = np.ones(len(table), np.bool_)
     sound[list(reasons)] = False
     return rows.filter(sound)

@@ -1,8 +1,7 @@
-"""Tables with other types, nested values left as they lie in memory.
+"""Tables with other types; nested values stay as they are in memory.
 
-Arrow's cast refuses a null struct if its fields are declared without nulls, as those of Spark's variants are. But
-nested types of one stream differ in nothing but declarations: the time zone in which times are shown, and where nulls
-may be.
+Arrow's cast refuses a null struct if its fields are declared without nulls, as in Spark's variants. But nested types of
+one stream differ only in declarations: the time zone in which times are shown, and where nulls may be.
 """
 
 from typing import Any
@@ -25,7 +24,7 @@ def _recast(column: pa.ChunkedArray, dtype: pa.DataType) -> pa.ChunkedArray:
 
 
 def uncastable(column: pa.ChunkedArray, dtype: pa.DataType) -> list[int]:
-    """The places of values that another type cannot hold, by halves: most often there is none."""
+    """The places of values that another type cannot hold, found by halving: most often there is none."""
     if not len(column):
         return []
     try:
@@ -49,7 +48,7 @@ class _Declared:
 
 
 def _layout(dtype: pa.DataType) -> pa.DataType:
-    """A type without what does not show in memory."""
+    """A type without declarations that make no difference in memory."""
     if pa.types.is_timestamp(dtype):
         return pa.timestamp(dtype.unit)
     if pa.types.is_struct(dtype):

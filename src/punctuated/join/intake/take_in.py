@@ -1,4 +1,4 @@
-"""From an input batch to arrays in the order of processing; what is late or too far ahead is sorted out here."""
+"""From an input batch to arrays in the order of processing; rows that are late or too far ahead are rejected here."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _NO_INTS = np.empty(0, np.int64)
 
 
 class TupleKeys(NamedTuple):
-    """What a tactic knows tuples by: their value's code, and where windows have structures a group and an interval."""
+    """How a tactic knows tuples: by the code of their value; if windows have structures, by a group and an interval."""
 
     code: Times
     valid: npt.NDArray[np.bool_]  # no null in the key
@@ -68,7 +68,7 @@ class Intake:
     promises: list[Punctuation]  # punctuations that end no value; punctuation_code points here too
 
     def close(self) -> None:
-        """Make all arrays read-only, as those are that lie in Arrow memory, so that the loop is compiled once."""
+        """Make all arrays read-only, like those in Arrow memory, so that the loop is compiled only once."""
         views: list[Any] = [array.view() for array in self.objects]
         for view in views:
             view.flags.writeable = False
@@ -77,7 +77,7 @@ class Intake:
 
 @dataclass
 class _Punctuations:
-    """Punctuations under construction; then by time, kind and content, so that their place in the input is nothing."""
+    """Collects punctuations, then sorts them by time, kind and content: their place in the input does not matter."""
 
     ts: list[Times] = field(default_factory=list)
     code: list[Times] = field(default_factory=list)
@@ -85,7 +85,7 @@ class _Punctuations:
 
     def add(self, ts: Times, code: Times, kind: int) -> None:
         """Punctuations of one kind."""
-        assert ts.dtype == code.dtype == np.int64  # one array of floats would make floats of all
+        assert ts.dtype == code.dtype == np.int64  # one array of floats would turn all into floats
         self.ts.append(ts)
         self.code.append(code)
         self.kind.append(np.full(ts.size, kind, np.uint8))
@@ -101,24 +101,27 @@ class _Punctuations:
 
 
 def needs_total_order(stream: StreamSpec) -> bool:
-    """Whether the order among tuples of one stream with equal times can be seen in the results."""
+    """Whether the results show the order of tuples of one stream with equal times."""
     return stream.unique or stream.clustered or stream.order is not None or isinstance(stream.window, CountWindow)
 
 
 def take_in(
     stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void, encode: Encode, own_windows: bool
 ) -> Intake:
-    """Sort a batch, sort out what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
+    """Sort a batch, reject what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
     rows, ts = _sort_rows(stream, batch)
     keys = encode(rows)
-    said_at = ending_times(stream, batch)
-    punctuations, ranges, promises = _punctuations(stream, batch, said_at, codec)
+    said_at = ending_times(batch)
     newest = int(ours["newest"])
     came = Boundaries.of(stream, rows, ts)
     if batch.tick is None:
-        times = times_of(stream, ts, punctuation_times(batch, said_at), came, newest)
+        came_at = row_times(batch, ts, said_at)
+        if came_at is not ts:
+            came_at = np.sort(came_at)
+        times = times_of(stream, came_at, punctuation_times(batch, said_at), came, newest)
     else:
         times = read_tick(stream, batch.tick, newest)
+    punctuations, ranges, promises = _punctuations(stream, batch, said_at, codec, times)
     boundaries = with_codes(times.boundaries, came, keys.code)
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
@@ -174,26 +177,36 @@ def _flagged(column: pa.ChunkedArray) -> Times:
     return np.asarray(pc.indices_nonzero(column)).astype(np.int64)
 
 
-def ending_times(stream: StreamSpec, batch: StreamBatch) -> list[Times]:
-    """The times of each of the batch's endings."""
-    return [to_microseconds(endings.ts, stream.time) for endings in batch.endings]
+def ending_times(batch: StreamBatch) -> list[Times]:
+    """The times of each of the batch's endings; they were checked when they were read, and are microseconds."""
+    return [endings.ts.to_numpy() for endings in batch.endings]
 
 
 def punctuation_times(batch: StreamBatch, of_endings: Sequence[Times]) -> Times:
     """Times of the in-band punctuations other than flags; those of endings are given."""
-    times = [ts for endings, ts in zip(batch.endings, of_endings, strict=True) if endings.in_band]
+    said = zip(batch.endings, of_endings, strict=True)
+    times = [ts for endings, ts in said if endings.in_band and not endings.of_rows]
     return np.concatenate([*times, _ints([p.ts for p in batch.punctuations if p.in_band])])
 
 
+def row_times(batch: StreamBatch, ts: Times, of_endings: Sequence[Times]) -> Times:
+    """Times of all rows: of tuples, which are given, and of rows that are not tuples."""
+    said = [more for endings, more in zip(batch.endings, of_endings, strict=True) if endings.of_rows]
+    said += [] if batch.passed is None else [batch.passed]
+    return np.concatenate([ts, *said]) if said else ts
+
+
 def _punctuations(
-    stream: StreamSpec, batch: StreamBatch, said_at: Sequence[Times], codec: KeyCodec
+    stream: StreamSpec, batch: StreamBatch, said_at: Sequence[Times], codec: KeyCodec, times: BatchTimes
 ) -> tuple[_Punctuations, list[RangeEnding], list[Punctuation]]:
-    """All punctuations of a batch but the flags, single values as codes, others as positions in a list."""
+    """All punctuations of a batch except flags: single values as codes, others as positions in a list."""
     built = _Punctuations()
     ranges: list[RangeEnding] = []
     promises: list[Punctuation] = []
     for endings, ts in zip(batch.endings, said_at, strict=True):
         codes, valid = codec.encode(endings.keys.columns)
+        if endings.of_rows:
+            valid = valid & ~times.are_ahead(ts)
         kind = lay.END_VALUE if endings.in_band else lay.ANNOUNCE_VALUE
         built.add(ts[valid], codes[valid], kind)
     for punctuation in sorted(batch.punctuations, key=lambda each: _content(stream, each)):
@@ -203,7 +216,7 @@ def _punctuations(
 
 
 def _content(stream: StreamSpec, punctuation: Punctuation) -> tuple[bool, str]:
-    """What punctuations of one time and kind are ordered by; announced ones come last."""
+    """The sort key of punctuations of one time and kind; announced ones come last."""
     return not punctuation.in_band, repr(_key_patterns(stream, punctuation))
 
 
@@ -235,11 +248,11 @@ def _meaning(
     if kind is Kind.PROMISE:
         promises.append(punctuation)
         return _ints([len(promises) - 1]), lay.PROMISE_ONLY
-    return _ints([lay.NONE]), lay.NO_ENDING  # it says nothing, but it is an object of the stream and has a time
+    return _ints([lay.NONE]), lay.NO_ENDING  # it ends nothing, but it is an object of the stream and has a time
 
 
 def _ints(numbers: Sequence[int]) -> Times:
-    """Of 64 bits whatever they are: NumPy would make floats of none, and of large ones beside small ones."""
+    """Always 64-bit integers: NumPy would turn an empty list, or large numbers beside small ones, into floats."""
     return np.array(numbers, np.int64)
 
 

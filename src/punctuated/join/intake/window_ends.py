@@ -1,4 +1,4 @@
-"""The ends of windows, where tuples have windows of their own."""
+"""The ends of windows, for streams whose tuples have windows of their own."""
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ def window_ends(stream: StreamSpec, rows: pa.Table, ts: Ints) -> Ints:
 
 
 def _microseconds(column: pa.Array) -> Ints:
-    """An end after all times is as good as the last of them, one before as good as the moment before: no overflow."""
+    """Ends are cut to the range of times, so that nothing overflows; what they admit stays the same."""
     known = pc.fill_null(column, pa.scalar(0, column.type))
     if column.type == pa.uint64():
         known = pc.min_element_wise(known, pa.scalar(LARGEST_TIME, pa.uint64()))

@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass
 class BatchResult:
-    """What one batch brings. Times are microseconds; `result_ts` is the time of each row of `results`, if asked for."""
+    """What one batch brings. Times are microseconds; `result_ts` has the time of each row of `results`, if wanted."""
 
     results: list[pa.Table] = field(default_factory=list)
     result_ts: list[Ints] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""The collector: what the kernels' buffers hold becomes tables here, whatever the number of streams.
+"""The collector: turns the kernels' buffers into tables, for any number of streams.
 
-How results look depends on that number: a collector of a join of so many streams says what its row numbers mean.
+The form of results depends on that number: a subclass says what the row numbers mean.
 """
 
 from abc import ABC, abstractmethod
@@ -35,7 +35,7 @@ _REJECTIONS = tuple(REJECTIONS)  # by the kernels' codes
 
 @dataclass(frozen=True)
 class RowTimes:
-    """Times by row number: those of the batch at hand are known, others are looked up."""
+    """Times by row number: those of the current batch are known, others are looked up."""
 
     stored: RowStore
     time: str
@@ -46,7 +46,7 @@ class RowTimes:
         n_stored = self.stored.n_stored
         is_new = (rows >= n_stored) & (rows < n_stored + self.batch.size)
         if is_new.all():
-            return np.take(self.batch, rows - n_stored, mode="clip")  # unchecked, which is five times as fast
+            return np.take(self.batch, rows - n_stored, mode="clip")  # without a check, which is five times as fast
         times = np.empty(rows.size, np.int64)
         times[is_new] = self.batch[rows[is_new] - n_stored]
         times[~is_new] = to_microseconds(self.stored.take(rows[~is_new], [self.time]).column(0), self.time)
@@ -72,7 +72,7 @@ class Collector(ABC):
         """The columns of the results."""
 
     def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
-        """A new batch; what intake has rejected comes out first."""
+        """A new batch; rows that the intake has rejected come out first."""
         self.batch = BatchResult()
         self._output_watermark = output_watermark
         named = zip(self._rows, self._spec.streams, intakes, strict=True)
@@ -83,13 +83,12 @@ class Collector(ABC):
                 self.rejections.add(side, reason, len(rows))
                 state.common["rejected"] += len(rows)
 
-    @abstractmethod
-    def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:
-        """The order in which tuples come, and which share of them probes, for those who estimate."""
+    def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:  # noqa: B027
+        """For those who estimate: the order in which tuples come, and which share of them probes."""
 
     @abstractmethod
     def _take_pairs(self, pairs: lay.Indices) -> None:
-        """Results as the kernels write them: row numbers, a row of them for each side."""
+        """Results as the kernels write them: one row of row numbers for each side."""
 
     @abstractmethod
     def _take_unmatched(self, unmatched: lay.Records) -> None:
@@ -108,6 +107,11 @@ class Collector(ABC):
             yield BatchResult(self.batch.results, self.batch.result_ts)
             self.batch.results, self.batch.result_ts = [], []
 
+    def hand_over(self) -> BatchResult:
+        """What is left of the batch, at its end. Nothing stays here, since a bucket may rest for long."""
+        batch, self.batch, self._times = self.batch, BatchResult(), ()
+        return batch
+
     def drain(self, state: JoinState) -> None:
         """Take what is in the buffers; pairs first, since they decide which tuples stay unmatched."""
         self.drain_pairs(state)
@@ -125,18 +129,20 @@ class Collector(ABC):
             state.common[cursor] = 0
 
     def pending_rejections(self, state: JoinState) -> lay.Records:
-        """What the loop has rejected and nobody has taken yet, but for what another bucket tells."""
+        """What the loop has rejected and nobody has taken yet, except for what another bucket reports."""
         entries = state.arrays.rejected[: int(state.common["n_rejected"][0])]
         repeated = self._setup.repeated
         return entries[~np.isin(entries["side"], repeated)] if repeated else entries
 
-    @abstractmethod
-    def finish(self, state: JoinState) -> None:
-        """End of the batch, or amid it: what was found out here of the tuples that stay is marked on them."""
+    def finish(self, state: JoinState) -> None:  # noqa: B027
+        """At the end of the batch, or within it: mark on stored tuples what was found out here, if anything was."""
 
-    @abstractmethod
-    def rows_moved(self, state: JoinState) -> None:
-        """Rows have other numbers, or more have come; what was found out is marked on their nodes."""
+    def rows_moved(self, state: JoinState) -> None:  # noqa: B027
+        """Rows have new numbers, or there are more; what was found out is marked on their nodes."""
+
+    def _shaped(self, results: pa.Table) -> pa.Table:
+        """Results with the wanted columns."""
+        return results if self._setup.shape is None else self._setup.shape.shaped(results)
 
     def _all(self, side: int, rows: lay.Indices) -> pa.Table:
         """All columns of these rows."""

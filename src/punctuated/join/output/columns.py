@@ -1,4 +1,4 @@
-"""The columns of a result: the key once, then the left columns, then the right ones; equal names get a suffix."""
+"""The columns of a result: the key once, then the left columns, then the right columns; equal names get a suffix."""
 
 from dataclasses import dataclass
 

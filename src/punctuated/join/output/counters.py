@@ -15,7 +15,7 @@ _MOST_STEPS = 10_000  # of one batch; a sample takes a tenth of a millisecond
 
 
 def current_counts(state: JoinState, elsewhere: Mapping[str, Sequence[int]]) -> dict[str, int]:
-    """The counters as they stand, by column; `elsewhere` has those that the loop does not count, zero if missing."""
+    """The counters now, by column; `elsewhere` has those that the loop does not count, zero if missing."""
     counts: dict[str, int] = {}
     for counter in COUNTERS:
         columns = counter.columns_of(state.n_streams)
@@ -34,7 +34,7 @@ def _in_loop(state: JoinState, counter: Counter) -> list[int]:
 
 
 def _steps(start: int, last: int, step: int, times: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """Every step from `start` to `last`, or if they are too many those only before which something came."""
+    """Every step from `start` to `last`; if these are too many, only those before which something came."""
     if (last - start) // step < _MOST_STEPS:
         return np.arange(start, last + 1, step, dtype=np.int64)
     behind = np.unique(np.concatenate([-((start - array) // step) for array in times]))
@@ -69,7 +69,7 @@ class Samples:
     def stops(self, inputs: Sequence[lay.Objects], n_objects: int) -> Iterator[tuple[int, int | None]]:
         """Where to pause: before the first object at or after each sampling time, and at the end (time None).
 
-        Sampling times lie between those of tuples: a punctuation may speak of the far past or future.
+        Sampling times lie between those of tuples: the time of a punctuation may be in the far past or future.
         """
         self.batches.append(BatchSamples())
         times = [array for side in inputs for array in (side.ts, side.punctuation_ts) if array.size]
@@ -85,7 +85,7 @@ class Samples:
         yield n_objects, None
 
     def take(self, time: int | None, newest: int, counts: Mapping[str, int]) -> None:
-        """Record a sample; the one at a batch's end carries the newest time."""
+        """Record a sample; the one at the end of a batch has the newest time."""
         row = [counts[name] for name in self.columns]
         if time is not None:
             self.batches[-1].times.append(time)

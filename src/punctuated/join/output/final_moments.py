@@ -1,7 +1,7 @@
-"""When groups become final, where they go on as a stream.
+"""When groups become final, for groups that go on as a stream.
 
-A group's moment is that of the punctuation which ended its value. It is not before any of its results, and not before
-what the output has said to be past.
+A group's moment is that of the punctuation that ended its value. It is not earlier than any of its results, nor earlier
+than the output watermark.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from punctuated.kernels.layout import FOREVER, NEVER
 
 
 class FinalMoments:
-    """The latest result of each open group, by the group's number, and how far the output has got."""
+    """The latest result of each open group, by the group's number, and how far the output is."""
 
     def __init__(self) -> None:
         self._latest = np.empty(0, np.int64)
@@ -24,7 +24,7 @@ class FinalMoments:
         np.maximum.at(self._latest, groups, ts)
 
     def take(self, ended_at: Ints, watermark: int) -> Ints:
-        """The moments of the groups that have ended, which go; the output's watermark after the batch is given."""
+        """The moments of the groups that have ended, which are then forgotten; takes the watermark after the batch."""
         final = ended_at != FOREVER
         moments: Ints = np.maximum(np.maximum(ended_at, self._latest), self._reached)[final]
         self._latest = self._latest[~final]
@@ -36,6 +36,6 @@ class FinalMoments:
         return pa.table({"latest": np.concatenate([[self._reached], self._latest])})
 
     def load(self, saved: pa.Table) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         latest = np.array(saved["latest"])
         self._reached, self._latest = int(latest[0]), latest[1:]

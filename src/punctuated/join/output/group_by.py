@@ -1,4 +1,4 @@
-"""Groups over the results of a join, each emitted once: when an output punctuation says that it is final (PW-40).
+"""Groups of the results of a join, each emitted once: when an output punctuation says that it is final (PW-40).
 
 Between batches only the open groups are kept, numbered from 0, and what their aggregates or estimates need of them.
 """
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from punctuated.errors import SnapshotError
 from punctuated.join.exchange.bundle import from_ipc, pack_bundle, to_ipc, unpack_bundle
+from punctuated.join.expressions.shape import Shape
 from punctuated.join.intake.keys import key_codec
 from punctuated.join.intake.pattern_match import match_columns
 from punctuated.join.output.aggregates.accumulator import TIME, Ints, Mask
@@ -28,7 +29,7 @@ _GROUPS, _MOMENTS = "groups", "moments"
 
 
 class GroupBy:
-    """Accumulates results batch by batch and gives out groups that are final."""
+    """Accumulates results batch by batch and returns groups that are final."""
 
     def __init__(
         self,
@@ -39,15 +40,19 @@ class GroupBy:
         *,
         sheds: bool = False,
         timed: bool = False,
+        shape: Shape | None = None,
+        is_distinct: bool = False,
     ) -> None:
         """`schema` is that of the results, `key` names the join key's columns among them.
 
-        `timed` asks for the moments at which groups become final (see `as_results`).
+        `shape` says how groups are changed before they come out, and which of them come out.
 
-        Where the join sheds, results have the columns of `PAIR_SCHEMA` too, and an aggregate becomes an estimate and
-        its standard error.
+        `timed` asks for the moments at which groups become final (see `as_results`). `is_distinct`: see `Distinct`.
+
+        If the join sheds, results also have the columns of `PAIR_SCHEMA`, and an aggregate becomes an estimate and its
+        standard error.
         """
-        check_grouping(schema, by, aggregates, sheds=sheds)
+        check_grouping(schema, by, aggregates, sheds=sheds, is_distinct=is_distinct)
         self._key = list(key)
         self._finishes = contains_key(by, key)
         self._ordered = any(each.is_ordered for each in aggregates.values())
@@ -55,17 +60,18 @@ class GroupBy:
         self._estimates = GroupEstimates(aggregates, by) if sheds else None
         self._values = self._estimates or Aggregates(schema, aggregates)
         self._moments = FinalMoments() if timed else None
-        self._nothing = self._finish(np.zeros(0, np.bool_))
+        nothing = self._finish(np.zeros(0, np.bool_))
+        self._shape, self._nothing = shape, nothing if shape is None else shape.shaped(nothing)
 
     def process(self, batch: BatchResult) -> pa.Table:
         """Take in what a batch brought; returns the groups that are final now."""
         return self._process(batch)[0]
 
     def as_results(self, batch: BatchResult) -> BatchResult:
-        """The same, as what a join brings: a group's time is the moment at which it became final.
+        """The same in the form of a join's output: a group's time is the moment when it became final.
 
-        What the join says of its key goes for groups, too, if they contain it; its progress does in any case, for no
-        group to come is final before.
+        If the groups contain the join key, its punctuations hold for them, too. The watermark always does, because no
+        later group becomes final before it.
         """
         groups, ts = self._process(batch)
         told = batch if self._finishes else replace(batch, punctuations=[], ranges=[])
@@ -74,7 +80,7 @@ class GroupBy:
         )
 
     def _process(self, batch: BatchResult) -> tuple[pa.Table, Ints]:
-        """The groups that are final now, and since when, if that is asked for."""
+        """The groups that are final now, and if wanted, since when."""
         if batch.results:
             self._accumulate(batch)
         if self._estimates is not None:
@@ -87,7 +93,7 @@ class GroupBy:
         groups = self._finish(final)
         self._groups = self._groups.filter(pa.array(~final)).combine_chunks()
         self._values.keep(~final)
-        return groups, ts
+        return (groups, ts) if self._shape is None else _as_asked(groups, ts, self._shape)
 
     @property
     def schema(self) -> pa.Schema:
@@ -102,7 +108,7 @@ class GroupBy:
         return pack_bundle({name: to_ipc(table) for name, table in kept.items()})
 
     def load(self, saved: bytes) -> None:
-        """Go on with the groups of `save`; the results may have gained columns meanwhile."""
+        """Continue with the groups of `save`; the results may have gained columns meanwhile."""
         kept = {name: from_ipc(data) for name, data in unpack_bundle(saved).items()}
         try:
             self._groups = kept.pop(_GROUPS).select(self._groups.column_names)
@@ -124,7 +130,7 @@ class GroupBy:
     def _ended_at(self, batch: BatchResult) -> Ints:
         """When an output punctuation of this batch, or the end of the streams, has ended each open group's value.
 
-        FOREVER for those that are open still.
+        FOREVER for groups that are still open.
         """
         told = np.full(len(self._groups), NEVER)
         if self._finishes and told.size:
@@ -150,3 +156,9 @@ class GroupBy:
     def _finish(self, final: Mask) -> pa.Table:
         groups = self._groups.filter(pa.array(final))
         return pa.table({**dict(zip(groups.column_names, groups.columns, strict=True)), **self._values.finish(final)})
+
+
+def _as_asked(groups: pa.Table, ts: Ints, shape: Shape) -> tuple[pa.Table, Ints]:
+    """The wanted groups, in their shape, and their moments."""
+    kept = shape.kept(groups)
+    return shape.shaped(groups.filter(pa.array(kept))), ts[kept]

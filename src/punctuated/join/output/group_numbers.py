@@ -1,4 +1,4 @@
-"""Numbers for groups: open ones keep theirs, new ones get the next, in the order in which they come."""
+"""Numbers for groups: open groups keep theirs, new groups get the next ones, in the order in which they come."""
 
 from functools import reduce
 
@@ -19,7 +19,7 @@ def number_groups(known: pa.Table, rows: pa.Table) -> tuple[Ints, pa.Table]:
     >>> numbers.tolist(), groups.to_pydict()
     ([1, 2, 3, 2], {'k': [7, 5, None, 8]})
 
-    Both zeros are one group, and so are all NaNs.
+    Both zeros are one group, and all NaNs are one group.
     """
     plain = pa.table([canonical_floats(rows[name]) for name in known.column_names], schema=known.schema)
     stacked = pa.concat_tables([known, plain])

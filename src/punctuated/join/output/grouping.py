@@ -1,4 +1,4 @@
-"""What a grouping asks for: whether the results can give it, and by what saved groups are told from others."""
+"""What a grouping asks for, whether the results can give it, and how saved groups are recognised."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,20 +6,24 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from punctuated.errors import AggregateError
+from punctuated.join.expressions.shape import Shape
 from punctuated.join.output.aggregates.extremes import is_comparable
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.given import column_names
+from punctuated.model.nearest import hint_of
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """By which columns of the results, and what of each group is asked for."""
+    """The grouping columns, and what is wanted of each group."""
 
     by: tuple[str, ...]
     aggregates: Mapping[str, Aggregate]
+    shape: Shape | None = None  # how groups are changed before they come out, and which of them come out
+    is_distinct: bool = False  # no aggregates: each combination of values comes out when it first appears
 
     def ended_by(self, key: tuple[str, ...]) -> tuple[str, ...]:
-        """The join key by which groups are ended one by one; nothing if they do not contain it."""
+        """The join key that ends groups one by one; empty if they do not contain it."""
         return key if contains_key(self.by, key) else ()
 
     @property
@@ -28,14 +32,14 @@ class Grouping:
         return any(each.is_ordered for each in self.aggregates.values())
 
 
-def grouping_columns(given: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
-    """What `group_by` was given: names of columns, or one list of them.
+def grouping_columns(given: Sequence[str | Sequence[str]], call: str = "group_by") -> tuple[str, ...]:
+    """The arguments of `group_by` or another call: names of columns, or one list of them.
 
     >>> grouping_columns(("a", "b")), grouping_columns((["a", "b"],))
     (('a', 'b'), ('a', 'b'))
     """
     wanted = given[0] if len(given) == 1 else given
-    return column_names(wanted, "group_by", AggregateError)
+    return column_names(wanted, call, AggregateError)
 
 
 def contains_key(by: Sequence[str], key: Sequence[str]) -> bool:
@@ -49,31 +53,46 @@ def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate], *,
     return f"{'estimates ' if sheds else ''}by {', '.join(sorted(by))}: {', '.join(calls)}"
 
 
+def check_by(schema: pa.Schema, by: Sequence[str], *, is_distinct: bool = False) -> None:
+    """Raise if results with these columns cannot be grouped by those."""
+    call, advice = ("distinct", "take") if is_distinct else ("group_by", "group by")
+    if not by:
+        raise AggregateError(f"{call}() needs at least one column of the results")
+    if len(set(by)) < len(by):
+        raise AggregateError(f"{call}({', '.join(map(repr, by))}) names a column twice; name it once")
+    _check_there(schema, by)
+    for name in by:
+        if pa.types.is_nested(schema.field(name).type):
+            raise AggregateError(
+                f"{call}({name!r}): the column is of type {schema.field(name).type}; {advice} a field of it"
+            )
+
+
+def _check_there(schema: pa.Schema, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in schema.names:
+            raise AggregateError(f"the results have no column {name!r}; {hint_of(name, schema.names, 'they have')}")
+
+
 def check_grouping(
-    schema: pa.Schema, by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False
+    schema: pa.Schema,
+    by: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    *,
+    sheds: bool = False,
+    is_distinct: bool = False,
 ) -> None:
     """Raise if a grouping or an aggregate names a column that the results lack, or cannot be computed.
 
-    Where the join sheds, an aggregate that a sample does not tell cannot.
+    If the join sheds, aggregates that cannot be estimated from a sample are refused.
     """
-    if not by:
-        raise AggregateError("group_by() needs at least one column of the results")
-    if len(set(by)) < len(by):
-        raise AggregateError(f"group_by({', '.join(map(repr, by))}) names a column twice; name it once")
-    if not aggregates:
+    check_by(schema, by, is_distinct=is_distinct)
+    if not aggregates and not is_distinct:
         raise AggregateError("agg() needs at least one aggregate, such as n=pt.count()")
     for name, each in aggregates.items():
         if not isinstance(each, Aggregate):
             raise AggregateError(f"{name}={each!r} is not an aggregate; use pt.count(), pt.sum('column') and the like")
-    wanted = [*by, *(each.column for each in aggregates.values() if each.column is not None)]
-    for name in wanted:
-        if name not in schema.names:
-            raise AggregateError(f"the results have no column {name!r}; they have: {', '.join(schema.names)}")
-    for name in by:
-        if pa.types.is_nested(schema.field(name).type):
-            raise AggregateError(
-                f"group_by({name!r}): the column is of type {schema.field(name).type}; group by a field of it"
-            )
+    _check_there(schema, [each.column for each in aggregates.values() if each.column is not None])
     for name, each in aggregates.items():
         if name in by:
             raise AggregateError(f"the aggregate {name!r} has the name of a grouping column; give it another one")
@@ -86,7 +105,7 @@ def check_grouping(
 def _check_estimate(aggregate: Aggregate) -> None:
     if not aggregate.is_estimable:
         raise AggregateError(
-            f"{aggregate.function}({aggregate.column!r}) cannot be estimated, and the join sheds tuples: "
+            f"{aggregate.function}({aggregate.column!r}) cannot be estimated, but the join sheds tuples: "
             "use pt.count, pt.sum or pt.mean, or join without shed="
         )
 

@@ -1,4 +1,4 @@
-"""What stands beside the columns of the results in the views `all` and `chain`, which hold rows of several kinds."""
+"""The columns beside those of the results in the views `all` and `chain`, which hold rows of several kinds."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -13,7 +13,7 @@ GROUP, FILE = "group", "file"  # rows that are never in band; and a file that ho
 
 
 class InBand(NamedTuple):
-    """The names of these columns; they give way to columns of the results.
+    """The names of these columns; if the results use such a name, they get another one.
 
     >>> InBand.beside(["k", "_ts"]).time
     '_ts_'
@@ -34,12 +34,12 @@ class InBand(NamedTuple):
 
     @property
     def of_punctuations(self) -> tuple[str, ...]:
-        """What a punctuation has behind its key."""
+        """The columns of a punctuation after its key."""
         return self.time, self.reason, self.pattern
 
     @property
     def of_rejected(self) -> tuple[str, ...]:
-        """What a rejected tuple has, in the order of `REJECTED_SCHEMA`."""
+        """The columns of a rejected tuple, in the order of `REJECTED_SCHEMA`."""
         return self.stream, self.reason, self.time, self.row
 
     def of_kind(self, table: pa.Table, kind: str) -> pa.Table:

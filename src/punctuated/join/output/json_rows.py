@@ -1,6 +1,6 @@
-"""Rows as JSON, a column at a time: texts are put together by Arrow, and no value becomes an object of Python.
+"""Rows as JSON, one column at a time: Arrow builds the texts, and no value becomes a Python object.
 
-What JSON has no form for becomes text: NaN and infinities, decimals, dates and times in ISO form (moments in UTC),
+Values that JSON does not have become text: NaN and infinities, decimals, dates and times in ISO form (moments in UTC),
 bytes as hexadecimal digits. A map is a list of pairs.
 """
 
@@ -86,7 +86,7 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _in_range(texts: pa.Array) -> pa.Array:
-    """Without fractions that are zero; Arrow tells the number of a time that no calendar has."""
+    """Without zero fractions; for a time that no calendar has, Arrow gives its number."""
     whole = pc.replace_substring_regex(texts, r"\.0+$", "")
     return pc.replace_substring_regex(whole, r"^<value out of range: (-?[0-9]+)>$", r"\1")
 
@@ -103,7 +103,7 @@ def _numbers(texts: pa.Array) -> pa.Array:
 def _escaped(texts: pa.Array) -> pa.Array:
     if not pc.any(pc.match_substring_regex(texts, r'[\x00-\x1f"\\]')).as_py():
         return texts
-    texts = pc.replace_substring(texts, "\\", _SPECIAL["\\"])  # first, for all others bring new ones
+    texts = pc.replace_substring(texts, "\\", _SPECIAL["\\"])  # first, because all others add new ones
     for char, escape in _ESCAPED.items():
         if pc.any(pc.match_substring(texts, char)).as_py():
             texts = pc.replace_substring(texts, char, escape)

@@ -1,7 +1,7 @@
 """The latest result of each value in a batch: what a punctuation for the next join must not come before.
 
-A punctuation's time is that of its proof. Results of its value may be later, where a stream lags or a broken promise
-was accepted; the next join would take them for broken promises.
+A punctuation's time is that of its proof. Results of its value may be later, if a stream lags or a broken promise was
+accepted. The next join would take them for broken promises.
 """
 
 from collections.abc import Sequence
@@ -40,9 +40,9 @@ class LatestResults:
         self._codes, self._ts = codes[starts], np.maximum.reduceat(ts, starts)
 
     def not_before(self, keys: Sequence[pa.Array | pa.ChunkedArray], ts: Ints, horizon: int) -> Ints:
-        """These times of punctuations, or those of the latest results that they speak of.
+        """These times of punctuations, or those of the latest results that they cover, if these are later.
 
-        A range, whose keys are null, speaks for other buckets too: of their results nothing is known but the horizon.
+        A range, whose keys are null, also covers other buckets: of their results only the horizon is known.
         """
         codes, valid = self._codec.encode(keys)
         own = np.where(valid, ts, np.maximum(ts, horizon))

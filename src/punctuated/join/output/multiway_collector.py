@@ -1,4 +1,4 @@
-"""Results of a join of any number of streams: row numbers become columns here, and an extra predicate decides here."""
+"""Results of a join of any number of streams: turns row numbers into columns, and applies an extra predicate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,10 @@ import pyarrow as pa
 
 from punctuated.errors import ColumnError
 from punctuated.join.intake.keys import KeyCodec
-from punctuated.join.intake.take_in import Intake
 from punctuated.join.output.collector import Collector
 from punctuated.join.output.columns import check_selected, payload_of
 from punctuated.join.output.pair_collector import Where
 from punctuated.join.setup import DriverSetup
-from punctuated.join.shedding.coins import Shares
-from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.rows import RowStore
 from punctuated.kernels import layout as lay
 from punctuated.model.spec import JoinSpec
@@ -22,7 +19,7 @@ from punctuated.model.spec import JoinSpec
 
 @dataclass(frozen=True)
 class MultiwayColumns:
-    """The columns of a result: the key once, then those of every stream, each with its stream's name before its own."""
+    """The columns of a result: the key once, then those of every stream, with the stream's name before the column's."""
 
     schema: pa.Schema
     payload: tuple[tuple[str, ...], ...]  # non-key input columns that come out, per stream
@@ -66,15 +63,6 @@ class MultiwayCollector(Collector):
         """The key once, then the columns of all streams."""
         return self._columns.schema
 
-    def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:
-        """Nothing is estimated."""
-
-    def finish(self, state: JoinState) -> None:
-        """Whether a tuple was in a result is nothing to its future."""
-
-    def rows_moved(self, state: JoinState) -> None:
-        """Nothing is known of rows."""
-
     def _take_unmatched(self, unmatched: lay.Records) -> None:
         raise AssertionError("inner joins have no unmatched tuples")
 
@@ -90,7 +78,7 @@ class MultiwayCollector(Collector):
         for side, rows in enumerate(members):
             names = [*(self._columns.key if side == 0 else ()), *self._columns.payload[side]]
             arrays += self._rows[side].take(rows, names).columns
-        self.batch.results.append(pa.table(arrays, schema=self._columns.schema))
+        self.batch.results.append(self._shaped(pa.table(arrays, schema=self._columns.schema)))
         if self._setup.timed:
             times = [times.of(rows) for times, rows in zip(self._times, members, strict=True)]
             self.batch.result_ts.append(np.maximum.reduce(times))

@@ -1,4 +1,4 @@
-"""Results of a join of two: pairs of row numbers become columns here, and an extra predicate decides here."""
+"""Results of a join of two streams: turns pairs of row numbers into columns, and applies an extra predicate."""
 
 from collections.abc import Callable, Sequence
 
@@ -27,11 +27,11 @@ class PairCollector(Collector):
     """Makes columns of pairs, and of tuples that have no match."""
 
     def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], where: Where | None) -> None:
-        """`where` is what of the extra predicate is left to decide on pairs."""
+        """`where` is the part of the extra predicate that is left to decide on pairs."""
         super().__init__(setup, codec, rows)
         self._columns, self._where = ResultColumns.of(setup.spec, setup.schemas, codec.types), where
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
-        self._chances: Chances | None = None  # of the batch at hand, where estimates are made
+        self._chances: Chances | None = None  # of the current batch, if estimates are made
 
     @property
     def schema(self) -> pa.Schema:
@@ -44,7 +44,7 @@ class PairCollector(Collector):
         return self._where is not None and self._spec.how is not JoinType.INNER
 
     def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
-        """Also: which of the stored tuples have found a match."""
+        """Also notes which of the stored tuples have found a match."""
         super().begin(state, intakes, output_watermark)
         self.rows_moved(state)
 
@@ -56,14 +56,14 @@ class PairCollector(Collector):
             self._matched[side][nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
 
     def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:
-        """The order in which tuples come, and which share of them probes, for those who estimate."""
+        """For estimates: the order in which tuples come, and which share of them probes."""
         if self._setup.estimated and shares is not None:
             shares.check_chances((self._spec.left.name, self._spec.right.name))
             when = tuple(turns(order, side, len(intakes[side].rows)) for side in Side)
             self._chances = Chances(self._spec, self._rows, when, shares)
 
     def finish(self, state: JoinState) -> None:
-        """End of the batch: matches found here are marked on the tuples that stay."""
+        """End of the batch: mark matches found here on the tuples that stay."""
         if self._settles_late:
             for side in Side:
                 nodes, positions = state.arrays.nodes, ring_positions(state, side)
@@ -119,6 +119,7 @@ class PairCollector(Collector):
         else:
             theirs = self._rows[side.other].take(other_rows, columns.payload[side.other]).columns
         table = pa.table([*keys, *(payload + theirs if side == LEFT else theirs + payload)], schema=columns.schema)
+        table = self._shaped(table)
         if self._chances is not None and other_rows is not None:
             table = self._chances.add_to(table, rows, other_rows)  # only inner joins shed, so the side is the left one
         self.batch.results.append(table)
@@ -126,10 +127,10 @@ class PairCollector(Collector):
             self.batch.result_ts.append(ts.astype(np.int64, copy=False))
 
     def _result_ts(self, left: lay.Indices, right: lay.Indices) -> Ints | None:
-        """The moments of matches, the later ones of both times, if they are asked for.
+        """The times of matches, if wanted: the later of both tuples' times.
 
-        What comes out later, because a tuple was on disk, has the time at which it comes: nothing is earlier than the
-        output has said before.
+        A result that comes later, because a tuple was on disk, has the time at which it comes, so that it is not
+        earlier than the output watermark.
         """
         if not self._setup.timed:
             return None

@@ -1,4 +1,4 @@
-"""Tuples that did not take part. They are rendered when somebody reads them, which most never are."""
+"""Tuples that did not take part. They are rendered only when somebody reads them, because most are never read."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,14 +27,14 @@ class RejectedRows:
 
     @cached_property
     def table(self) -> pa.Table:
-        """As they are shown: stream, reason, time in microseconds, the row as JSON."""
+        """In the form in which they are shown: stream, reason, time in microseconds, the row as JSON."""
         ts = pa.array(to_microseconds(self.rows[self.time], self.time))
         return rejected_table(self.stream, self.reason, ts, render_rows(self.rows))
 
 
 @dataclass(frozen=True)
 class RenderedRows:
-    """Tuples that were rejected elsewhere, as they are shown."""
+    """Tuples that were rejected elsewhere, in the form in which they are shown."""
 
     table: pa.Table
 
@@ -46,6 +46,6 @@ Rejected = RejectedRows | RenderedRows
 
 
 def rejected_table(stream: str, reason: str, ts: pa.Array, rows: pa.ChunkedArray) -> pa.Table:
-    """Rejected tuples as they are shown, with their rows as JSON."""
+    """Rejected tuples in the form in which they are shown, with their rows as JSON."""
     names = [pa.repeat(text, len(rows)) for text in (stream, reason)]
     return pa.table([*names, ts, rows], schema=REJECTED_SCHEMA)

@@ -39,6 +39,6 @@ class Rejections:
         return Content({_COUNTS: to_json({reason: self._counts[code].tolist() for reason, code in _CODES.items()})})
 
     def load(self, saved: Loaded) -> None:
-        """Go on from `save`."""
+        """Continue from what `save` gave."""
         for reason, counts in from_json(saved.plain[_COUNTS]).items():
             self._counts[_CODES[reason]] = counts

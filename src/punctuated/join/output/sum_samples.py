@@ -11,10 +11,10 @@ Ints = npt.NDArray[np.int64]
 
 
 def sum_samples(buckets: Sequence[Samples]) -> Samples:
-    """Batch by batch, at every time at which any of them was looked at, and at the end of the batch.
+    """Batch by batch, at every time at which any bucket was sampled, and at the end of the batch.
 
-    A bucket counts as it stood when it was last looked at. Amid a batch its clock moves by its own objects only, so it
-    may still count what the time of others has ended; at the end of a batch all clocks are the same.
+    A bucket counts with its last sample. Within a batch, only its own objects move its clock, so it may still count
+    tuples that the time of other buckets has ended. At the end of a batch all clocks are the same.
     """
     if len(buckets) == 1:
         return buckets[0]
@@ -32,5 +32,5 @@ def sum_samples(buckets: Sequence[Samples]) -> Samples:
 
 
 def _counts_at(times: Ints, batch: BatchSamples, before: list[int]) -> Ints:
-    """How a bucket stood at these times, a row for each."""
+    """The counters of a bucket at these times, one row for each time."""
     return np.array([before, *batch.counts])[np.searchsorted(np.array(batch.times, np.int64), times, side="right")]

@@ -1,4 +1,4 @@
-"""What the output is told: that values are over. It is written as text when somebody reads it, which most never do."""
+"""Output punctuations: values that are over. They become text only when read, because most are never read."""
 
 import json
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from punctuated.model.literal import print_literal
 from punctuated.model.times import key_microseconds
 
 Ints = npt.NDArray[np.int64]
-_PLAIN_TEXT = r"\A[0-9A-Za-z_]([0-9A-Za-z_ .:@/+-]*[0-9A-Za-z_.:@/+-])?\z"  # some of those that are not quoted
+_PLAIN_TEXT = r"\A[0-9A-Za-z_]([0-9A-Za-z_ .:@/+-]*[0-9A-Za-z_.:@/+-])?\z"  # needs no quotes; not all such texts
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Told:
 
     @cached_property
     def table(self) -> pa.Table:
-        """As they are shown: keys, time in microseconds, reason, pattern."""
+        """In the form in which they are shown: keys, time in microseconds, reason, pattern."""
         return self._table(print_keys(self.keys) if self.texts is None else self.texts)
 
     @property
@@ -65,7 +65,7 @@ def print_keys(keys: Sequence[pa.Array]) -> pa.Array:
 
 
 def _print_values(key: pa.Array) -> pa.Array:
-    """Values as literals; integers and plain texts, by far the most frequent, all at once."""
+    """Values as literals; integers and plain texts are by far the most frequent, and are written all at once."""
     if pa.types.is_integer(key.type) or pa.types.is_boolean(key.type):
         return key.cast(pa.string())
     if not pa.types.is_string(key.type):
@@ -87,7 +87,7 @@ def _by_value(key: pa.Array) -> list[Any]:
 
 
 def _python_values(key: pa.Array) -> list[Any]:
-    """Values as patterns hold them, times in microseconds; patterns cannot tell finer ones, but texts can."""
+    """Values as patterns hold them, with times in microseconds; finer times exist only as text."""
     if not pa.types.is_timestamp(key.type):
         return _by_value(key)
     if key.type.unit == "ns":

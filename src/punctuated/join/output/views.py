@@ -3,7 +3,7 @@
 results        key, left columns, right columns
 punctuations   key, ts, reason, pattern: values that are over in the output (ts_ and so on beside a key of that name)
 rejected       stream, reason, ts, row: tuples that did not take part
-groups         of the results, each once (see `group_by`); where they go on as a stream, their chain
+groups         of the results, each once (see `group_by`); if they go on as a stream, their chain
 all            everything in band: `_kind` says what a row is, other kinds' columns are null (see `in_band`)
 chain          all, and what another join needs to go on: the output watermark, and the end
 """
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from punctuated.join.expressions.shape import Shape
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.grouping import contains_key
 from punctuated.join.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
@@ -26,16 +27,17 @@ from punctuated.join.output.widen import widen
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.algorithm import Propagation
 from punctuated.model.free_names import free_names
-from punctuated.model.spec import JoinSpec
+from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.times import from_known_microseconds, from_microseconds
 
 Ints = npt.NDArray[np.int64]
 
+_NOTHING = pa.schema([])
 _EARLIEST = -(2**60)  # that a column of times can hold whatever its unit
 
 
 class View(StrEnum):
-    """What of a join's output is asked for."""
+    """Which part of a join's output is wanted."""
 
     RESULTS = "results"
     PUNCTUATIONS = "punctuations"
@@ -43,11 +45,11 @@ class View(StrEnum):
     ALL = "all"
     GROUPS = "groups"
     CHAIN = "chain"
-    FILES = "files"  # where tables are written by the step: which files
+    FILES = "files"  # which files were written, if the step writes tables
 
     @property
     def is_timed(self) -> bool:
-        """Whether it tells the time of each result."""
+        """Whether it shows the time of each result."""
         return self in (View.ALL, View.CHAIN)
 
 
@@ -63,8 +65,28 @@ class Views:
     """The views of one join."""
 
     results: pa.Schema
-    key: tuple[str, ...]
-    time_type: pa.DataType  # in which times come out
+    key: tuple[str, ...]  # the names of its columns, in punctuations too
+    time_type: pa.DataType  # the type of output times
+    unseen: pa.Schema = _NOTHING  # those of them that results do not have
+
+    @staticmethod
+    def of(results: pa.Schema, own_key: pa.Schema, shape: Shape | None, time_type: pa.DataType) -> "Views":
+        """The views of results of this shape, of a join with this key."""
+        if shape is None:
+            return Views(results, tuple(own_key.names), time_type)
+        taken = [*results.names, *InBand.beside(results.names)]
+        hidden = [name for name in own_key.names if name not in shape.names]
+        names = shape.names | dict(zip(hidden, free_names(hidden, taken), strict=True))
+        unseen = pa.schema([pa.field(names[name], own_key.field(name).type) for name in hidden])
+        return Views(results, tuple(names[name] for name in own_key.names), time_type, unseen)
+
+    @property
+    def shown_key(self) -> tuple[str, ...] | None:
+        """The key as the results have it; empty if they do not."""
+        return None if len(self.unseen) else self.key
+
+    def _key_field(self, name: str) -> pa.Field:
+        return self.unseen.field(name) if name in self.unseen.names else self.results.field(name)
 
     @cached_property
     def in_band(self) -> InBand:
@@ -77,7 +99,7 @@ class Views:
         if view is View.RESULTS:
             return self.results
         if view is View.PUNCTUATIONS:
-            types = [self.results.field(place).type for place in range(len(self.key))]
+            types = [self._key_field(name).type for name in self.key]
             return self._in_own_time(punctuation_schema(self.key, types), len(self.key))
         if view is View.REJECTED:
             return self._in_own_time(REJECTED_SCHEMA, REJECTED_SCHEMA.get_field_index("ts"))
@@ -86,7 +108,8 @@ class Views:
             return pa.schema([(ours.kind, pa.string()), (ours.row, pa.string())])
         texts = [(name, pa.string()) for name in (ours.stream, ours.reason, ours.pattern, ours.row)]
         progress = [(ours.watermark, pa.int64())] if view is View.CHAIN else []
-        return pa.schema([(ours.kind, pa.string()), (ours.time, self.time_type), *self.results, *texts, *progress])
+        first = [(ours.kind, pa.string()), (ours.time, self.time_type)]
+        return pa.schema([*first, *self.results, *self.unseen, *texts, *progress])
 
     def _in_own_time(self, schema: pa.Schema, place: int) -> pa.Schema:
         return schema.set(place, schema.field(place).with_type(self.time_type))
@@ -94,7 +117,7 @@ class Views:
     def tables(
         self, view: View, batch: BatchResult, speaks_for_all: bool = True, latest: LatestResults | None = None
     ) -> list[pa.Table]:
-        """What a batch brings of a view, in some of its columns; the others are null.
+        """What a batch brings for a view, in some of its columns; the others are null.
 
         `speaks_for_all`: of what all buckets of a join have in common. `latest` knows the results of earlier parts of
         the batch, where it comes in parts and goes to another join.
@@ -102,7 +125,8 @@ class Views:
         if view is View.RESULTS:
             return batch.results
         if view is View.PUNCTUATIONS:
-            return [self._timed(each.table, len(self.key)) for each in batch.punctuations]
+            names = self.schema(view).names
+            return [self._timed(each.table.rename_columns(names), len(self.key)) for each in batch.punctuations]
         if view is View.REJECTED:
             return [self._timed(each.table, 2) for each in batch.rejected]
         chained, ours = view is View.CHAIN, self.in_band
@@ -115,7 +139,7 @@ class Views:
         ]
 
     def table(self, view: View, batches: Sequence[BatchResult]) -> pa.Table:
-        """All that these batches bring of a view, with all its columns."""
+        """Everything that these batches bring for a view, with all its columns."""
         schema = self.schema(view)
         parts = [widen(table, schema) for batch in batches for table in self.tables(view, batch)]
         return pa.concat_tables([schema.empty_table(), *parts])
@@ -134,8 +158,8 @@ class Views:
         return self._with_kind(kind, self._timed(renamed, names.index(self.in_band.time)))
 
     def _after_results(self, batch: BatchResult, latest: LatestResults | None) -> list[pa.Table]:
-        """Punctuations in order of time, but none before a result of its value."""
-        if not self.key:
+        """Punctuations in order of time, but none earlier than a result of its value."""
+        if not self.key or len(self.unseen):
             return [each.for_joins for each in batch.punctuations]
         known = LatestResults([self.results.field(name).type for name in self.key]) if latest is None else latest
         for table, ts in zip(batch.results, batch.result_ts, strict=True):
@@ -158,13 +182,17 @@ class Views:
         return table.append_column(self.in_band.kind, kinds)
 
 
-def late_groups(spec: JoinSpec, by: Sequence[str]) -> str | None:
-    """Why groups are final only at the end of the streams, and what to do about it; None if they are not."""
-    key = spec.left.key
+def late_groups(spec: JoinSpec, key: Sequence[str], by: Sequence[str]) -> str | None:
+    """Why groups are final only at the end of the streams, and what to do about it; None if they are not.
+
+    `key` is the join key as the results have it.
+    """
     punctuated = any(stream.punctuated for stream in spec.streams)
     if contains_key(by, key) and punctuated and spec.algorithm.propagation is not Propagation.NONE:
         return None
-    streams = "both streams" if len(spec.streams) == 2 else "all streams"
-    message = f"groups by {', '.join(by)} are final only when {streams} have ended"
-    remedy = f": group by the join key ({', '.join(key)}) of punctuated streams to get them earlier" if key else ""
+    streams = {1: "the stream has", 2: "both streams have"}.get(len(spec.streams), "all streams have")
+    message = f"groups by {', '.join(by)} are final only when {streams} ended"
+    known = "key" if spec.how is JoinType.UNION else "join key"
+    of = "a punctuated stream" if len(spec.streams) == 1 else "punctuated streams"
+    remedy = f": group by the {known} ({', '.join(key)}) of {of} to get them earlier" if key else ""
     return message + remedy

@@ -1,4 +1,4 @@
-"""Tables with all columns of a schema, null where they lack one."""
+"""Tables with all columns of a schema; missing columns are null."""
 
 import pyarrow as pa
 

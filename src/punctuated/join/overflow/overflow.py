@@ -12,6 +12,10 @@ class Overflow(Protocol):
 
     parts: dict[str, Part]  # what outlives a batch
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory that know what is not there."""
+
     def begin(self, order: Ints, inputs: Sequence[Objects]) -> None:
         """A batch begins: its objects, in the order of processing."""
 
@@ -30,6 +34,11 @@ class InMemory:
 
     def __init__(self) -> None:
         self.parts: dict[str, Part] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Nothing is elsewhere."""
+        return 0
 
     def begin(self, order: Ints, inputs: Sequence[Objects]) -> None:
         """Nothing to prepare."""

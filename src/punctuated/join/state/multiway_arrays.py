@@ -14,7 +14,7 @@ from punctuated.model.algorithm import HW, Propagation, Walk
 from punctuated.model.reach import farthest
 from punctuated.model.spec import JoinSpec
 
-_METHODS = {"value": many.BY_VALUE, "scan": many.BY_SCAN, "time": many.BY_TIME}
+_METHODS = {"value": many.BY_VALUE, "scan": many.BY_SCAN, "time": many.BY_TIME, "nothing": many.UNJOINED}
 Matrix = npt.NDArray[np.int64]
 
 
@@ -58,7 +58,7 @@ class MultiwayState(JoinState):
 
     def _widened(self, ranges: lay.Records) -> lay.Records:
         wide = np.zeros(ranges.size, self.arrays.ranges.dtype)
-        wide["ts"][:, : self.n_streams] = ranges["ts"]
+        wide["ts"][:, : ranges["ts"].shape[1]] = ranges["ts"]
         for name in ("low", "high", "flags"):  # what kernels look at
             wide[name] = ranges[name]
         return wide

@@ -66,7 +66,7 @@ class Segments:
             standing = was.ended_by(side, ts, touched, over_by) if is_inside else was
             if standing.flags & ~was.flags & lay.OUT:
                 theirs = (was.ended_ts(other, settled) for other in range(len(settled)) if other != side)
-                _tell(told, Told(part.stretch, max(ts, *theirs)))
+                _tell(told, Told(part.stretch, max([ts, *theirs])))
             parts.append(Segment(part.stretch, standing))
         self._exchange(first, before, glued(parts))
         return told

@@ -1,4 +1,4 @@
-"""PWJoin: one index of values for both states, so that windows and punctuations forget alike (PW-06, PW-15 … PW-21).
+"""PWJoin: one index of values for both states, used by windows and punctuations to forget (PW-06, PW-15 … PW-21).
 
 WJoin, PJoin and the symmetric hash join are the same tactic with proofs switched off (PW-57); the switches are fields
 of the state (see `state.arrays`).
@@ -34,7 +34,7 @@ class PWJoin:
         return TupleKeys(*self._codec.encode([rows[name] for name in self._spec.streams[side].key]))
 
     def expect(self, objects: Sequence[Objects]) -> None:
-        """Nothing depends on what comes next."""
+        """Nothing to prepare: nothing depends on the next batch."""
 
     def run(self, order: Ints, at: int, stop: int, inputs: Sequence[Objects]) -> int:
         """The loop of the paper."""
@@ -46,7 +46,7 @@ class PWJoin:
         return self.encode(side, rows).code
 
     def forget_keys(self, statements: Statements) -> None:
-        """Numbered keys that neither a value nor the memory of punctuations needs any more go."""
+        """Forget numbered keys that neither a value nor the memory of punctuations needs any more."""
         if not isinstance(self._codec, NumberedKeys):
             return
         known, runs = self.state.arrays.values["code"][: self.state.n_values], statements.memory.runs
@@ -65,7 +65,7 @@ class PWJoin:
         statements.remember()
 
     def adapt(self) -> None:
-        """There is one way to keep values."""
+        """Nothing to choose: there is only one way to keep values."""
 
     def resume(self, rows: tuple[RowStore, ...]) -> None:
-        """Values were linked with their tuples already."""
+        """Nothing to do: values are already linked with their tuples."""

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.join.expressions.evaluate import by_halves, evaluate
 from punctuated.join.intake.keys import OrderedKeys
-from punctuated.join.output.where import by_halves, evaluate
 from punctuated.model.predicate import Column, Expression, Literal, Operation
 from punctuated.model.side import Side
 

@@ -8,8 +8,8 @@ from punctuated.kernels._jit import inlined
 from punctuated.kernels.by_state import n_streams
 from punctuated.kernels.layout import Indices, Ints, Records, State
 
-# How the tuples of a stream are found that may complete a result.
-BY_VALUE, BY_SCAN, BY_TIME = 0, 1, 2
+# How the tuples of a stream are found that may complete a result; in a union none does, and each is a result by itself.
+BY_VALUE, BY_SCAN, BY_TIME, UNJOINED = 0, 1, 2, 3
 
 # Where the enumeration of a tuple's results stands, and how it is done.
 WALK = np.dtype(

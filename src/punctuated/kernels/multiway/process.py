@@ -23,7 +23,7 @@ from punctuated.kernels.layout import (
     Objects,
 )
 from punctuated.kernels.multiway.forget import clean, is_complete, over_by_name, over_streams, settle_if_ended, tidy_up
-from punctuated.kernels.multiway.layout import MultiState
+from punctuated.kernels.multiway.layout import UNJOINED, MultiState
 from punctuated.kernels.multiway.walk import begin_way, go_on, may_complete, order_sides
 from punctuated.kernels.packed import unpack_object
 from punctuated.kernels.punctuations import process_punctuation
@@ -43,33 +43,63 @@ def store(state: MultiState, side: int, index: int, ts: int, row: int) -> None:
         state.common[0].discarded += 1
 
 
-@part
-def finish_tuple(state: MultiState, side: int, index: int, ts: int, row: int) -> None:
-    """All its results are out: it is stored, and its stream may say that its value ends."""
-    ours = state.sides[side]
-    if state.values[index].flags & OUT == 0:
-        store(state, side, index, ts, row)
-        if state.walk[0].cleans_every:
-            clean(state)
-    if ours.unique:
+@inlined
+def keep_constraints(state: MultiState, side: int, index: int, ts: int) -> None:
+    """A tuple is done: by what its stream has declared, its value may end, or be open from now on."""
+    if state.sides[side].unique:
         end_at_once(state, side, index, ts)
-    if ours.clustered:
+    if state.sides[side].clustered:
         open_value(state, side, index)
 
 
 @part
-def admit(state: MultiState, side: int, index: int, ts: int, status: int, row: int) -> bool:
-    """Whether a tuple takes part; a walk through its results is begun if there may be any."""
+def finish_tuple(state: MultiState, side: int, index: int, ts: int, row: int) -> None:
+    """All its results are out: it is stored, and its stream may say that its value ends."""
+    if state.values[index].flags & OUT == 0:
+        store(state, side, index, ts, row)
+        if state.walk[0].cleans_every:
+            clean(state)
+    keep_constraints(state, side, index, ts)
+
+
+@inlined
+def is_accepted(state: MultiState, side: int, index: int, ts: int, status: int, row: int) -> bool:
+    """Whether a tuple keeps the promises of its stream, or those that it breaks may be broken."""
     ours = state.sides[side]
     ours.tuples += 1
     if breaks_promise(state, side, index, ts, status) and turn_away(state, side, index, ts, row):
         return False
     ours.accepted += 1
+    if index >= 0 and ours.tracks_last:
+        note_last(state, side, index, ts, NEVER)
+    return True
+
+
+@part
+def pass_on(state: MultiState, side: int, index: int, ts: int, status: int, row: int) -> None:
+    """A tuple of a union comes out as it came; of the other streams the result has no member."""
+    if not is_accepted(state, side, index, ts, status, row):
+        return
+    common = state.common[0]
+    for member in range(state.sides.size):
+        state.pairs[member, common.n_pairs] = NONE
+    state.pairs[side, common.n_pairs] = row
+    common.n_pairs += 1
+    common.results += 1
+    if status & NULL_KEY:
+        common.null_keys += 1
+    if index >= 0:
+        keep_constraints(state, side, index, ts)
+
+
+@part
+def admit(state: MultiState, side: int, index: int, ts: int, status: int, row: int) -> bool:
+    """Whether a tuple takes part; a walk through its results is begun if there may be any."""
+    if not is_accepted(state, side, index, ts, status, row):
+        return False
     if index < 0:
         pass_by(state, side, index, ts, row)
         return False
-    if ours.tracks_last:
-        note_last(state, side, index, ts, NEVER)
     state.walk[0].level, state.walk[0].way = -1, state.periods.shape[0] - 1
     if state.values[index].flags & OUT:
         pass_by(state, side, index, ts, row)
@@ -88,7 +118,12 @@ def process_tuple(state: MultiState, side: int, ts: int, code: int, status: int,
     if walk.is_under_way:
         index = find_value(state, code)
     else:
-        index = add_value(state, code) if known < 0 and status & NULL_KEY == 0 else known
+        is_unjoined = walk.method == UNJOINED
+        needs_value = status & NULL_KEY == 0 and (state.common[0].punctuated or not is_unjoined)
+        index = add_value(state, code) if known < 0 and needs_value else known
+        if is_unjoined:
+            pass_on(state, side, index, ts, status, row)
+            return
         if not admit(state, side, index, ts, status, row):
             return
     walk.is_under_way = not go_on(state, side, index, ts, row)

@@ -15,14 +15,14 @@ LOG = logging.getLogger("punctuated.metrics")
 
 
 class Exporter:
-    """Something that takes metrics: a subclass says what to do with them."""
+    """Takes metrics; a subclass says what to do with them."""
 
     def export(self, metrics: JoinMetrics) -> None:
         """A batch is done."""
         raise NotImplementedError
 
     def ended(self, query_id: str) -> None:
-        """A query is over, by itself, stopped or failed."""
+        """A query is over: it has finished, was stopped or has failed."""
 
 
 class Call(Exporter):

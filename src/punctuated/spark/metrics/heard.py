@@ -1,4 +1,4 @@
-"""What this process has heard of micro-batches, from whoever hears of them (see `reports`)."""
+"""What this process knows of micro-batches, from all sources of reports (see `reports`)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,6 +1,6 @@
-"""Reports of buckets in the output, where Spark has no other way for them: rows that carry nothing else.
+"""Reports of buckets in the output, if Spark has no other way for them: rows that hold nothing else.
 
-They never reach a sink: Spark observes them, so that they come with the query's progress, and leaves them out.
+They never reach a sink: Spark observes them, so that they come with the query's progress, and they are left out.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ METRICS = "_metrics"
 
 
 def with_metrics(leaving: StructType) -> StructType:
-    """What leaves a step, and beside it the column of reports."""
+    """What leaves a step, with a column of reports."""
     return StructType([*leaving, StructField(free_names([METRICS], leaving.names)[0], StringType())])
 
 
@@ -30,7 +30,7 @@ def beside(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
 
 
 def metrics_frame(leaving: pa.Schema, said: str) -> pd.DataFrame:
-    """The row that carries a report, beside columns of these types."""
+    """The row with a report, beside columns of these types."""
     nothing = pa.table([pa.nulls(1, each.type) for each in leaving], schema=leaving)
     row = nothing.append_column(free_names([METRICS], leaving.names)[0], pa.array([said]))
     frame: pd.DataFrame = row.to_pandas(types_mapper=pd.ArrowDtype)

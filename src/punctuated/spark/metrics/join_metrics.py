@@ -1,7 +1,7 @@
 """A join after a micro-batch: its counters, named as in the metrics of a join over tables, and what only Spark knows.
 
-Counters run from the start of the query and survive restarts with its state, so what one batch did is the difference to
-an earlier one.
+Counters start with the query and survive restarts with its state, so the work of one batch is the difference to the
+metrics of an earlier batch.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Counters(dict[str, int]):
-    """The counters of a join, all buckets together, as attributes too; those that are not given are 0.
+    """The counters of a join, all buckets together, also as attributes; missing ones are 0.
 
     Example:
         >>> now, earlier = Counters(results=5, state_left=2), Counters(results=3, state_left=4)
@@ -34,7 +34,7 @@ class Counters(dict[str, int]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"no counter {name!r}; there are {', '.join(COLUMNS)}") from None
+            raise AttributeError(f"no counter {name!r}; known: {', '.join(COLUMNS)}") from None
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *COLUMNS]
@@ -49,7 +49,7 @@ class JoinMetrics:
 
     query_id: str
     query_name: str | None
-    join: str  # the names of its streams if its results go into another join; of the last join, nothing
+    join: str  # the names of its streams if its results go into another join; empty for the last join
     batch_id: int
     timestamp: str  # when the batch began, as Spark writes it
     input_rows: int
@@ -61,7 +61,7 @@ class JoinMetrics:
     watermarks: dict[str, int | None]  # by stream, microseconds; None: nothing came yet; FOREVER: it has ended
     stages_ms: dict[str, int] = field(default_factory=dict)  # Spark's, and the step's; `triggerExecution` is all of it
     total: Counters = field(default_factory=Counters)
-    in_batch: Counters | None = None  # since the earlier metrics; None if they are not known
+    in_batch: Counters | None = None  # since the earlier metrics; None if these are not known
     streams: dict[str, str] = field(default_factory=lambda: {side: side for side in STREAMS})  # their names
 
     @property

@@ -1,6 +1,6 @@
-"""A listener that hears of every micro-batch of a session.
+"""A listener that is called for every micro-batch of a session.
 
-Only the public interface of PySpark is used: it works in a classic session and over Spark Connect, where its methods
+Only the public interface of PySpark is used: it works in a classic session and with Spark Connect, where its methods
 run in the client.
 """
 
@@ -27,9 +27,9 @@ _TOLD: WeakKeyDictionary[SparkSession, "MetricsListener"] = WeakKeyDictionary()
 
 
 def tell_rejected_rows(spark: SparkSession) -> None:
-    """Let rejected rows of all joins of a session be told in the driver's console from now on.
+    """From now on, report rejected rows of all joins of a session in the driver's console.
 
-    Over Spark Connect a listener must be removed before the program ends, so that is left to users.
+    With Spark Connect a listener must be removed before the program ends, so adding one is left to users.
     """
     if not is_connect(spark) and spark not in _TOLD:
         _TOLD[spark] = MetricsListener(RejectedRows())
@@ -37,7 +37,7 @@ def tell_rejected_rows(spark: SparkSession) -> None:
 
 
 class MetricsListener(StreamingQueryListener):
-    """Hands the metrics of every join of a session to exporters; to `Lines` if none is given.
+    """Passes the metrics of every join of a session to exporters; by default to `Lines`.
 
     `pt.metrics.listen` adds it to a session. An exporter that fails is reported through `logging`; the others and the
     query go on.

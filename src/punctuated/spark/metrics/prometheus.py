@@ -1,4 +1,4 @@
-"""Metrics in Prometheus' text format; what is counted comes from the table of counters."""
+"""Metrics in Prometheus' text format; the counters come from the table of counters."""
 
 import math
 import os
@@ -17,7 +17,7 @@ Samples = Iterable[tuple[dict[str, str], float]]  # labels and values, beside th
 class Prometheus(Exporter):
     """The newest figures of every query in Prometheus' text format, for the textfile collector of its node exporter.
 
-    The file is written aside and renamed, so that nobody reads half of it.
+    The file is written under another name and then renamed, so that nobody reads half of it.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -1,7 +1,7 @@
-"""Reading a query's progress: what its joins said in a micro-batch.
+"""Reading a query's progress: what its joins reported in a micro-batch.
 
-Every bucket reports once per micro-batch; the figures of a batch are their sums. A query that joins the results of a
-join has metrics of each.
+Every bucket reports once per micro-batch; the figures of a batch are their sums. A query that joins the results of
+another join has metrics of each join.
 """
 
 import json
@@ -85,7 +85,7 @@ def observed_as(join: str) -> str:
 
 
 def buckets_in(progress: Mapping[str, Any] | None) -> dict[str, list[dict[str, Any]]]:
-    """What each bucket said, of each join; with the progress, or to this process."""
+    """What each bucket of each join reported; with the progress, or to this process."""
     observed = (progress or {}).get("observedMetrics") or {}
     named = ((name, name.partition(" ")) for name in observed)
     said = {join: _texts(observed[name]) for name, (prefix, _, join) in named if prefix == _OBSERVED}
@@ -105,7 +105,7 @@ def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) ->
 
 
 def _texts(row: Any) -> list[str]:
-    """What came with a progress; one that is asked for over Spark Connect has the row as `values` and `schema`."""
+    """What came with a progress; with Spark Connect, `lastProgress` has the row as `values` and `schema`."""
     observed = dict(row) if isinstance(row, Mapping) else row.asDict()
     if "schema" in observed:
         names = [each["name"] for each in observed["schema"]["fields"]]
@@ -114,16 +114,16 @@ def _texts(row: Any) -> list[str]:
 
 
 def _buckets(texts: Iterable[str]) -> list[dict[str, Any]]:
-    """What each bucket said; the last word counts, for a batch that runs twice says everything twice."""
+    """What each bucket reported; the last report counts, because a batch that runs twice reports everything twice."""
     said = [json.loads(text) for text in texts]
     return list({each["bucket"]: each for each in said}.values())
 
 
 def _input_rows(progress: Mapping[str, Any], said: Mapping[str, list[dict[str, Any]]]) -> int:
-    """Rows that have come to all joins from outside; Spark's own count is of files where it only lists them.
+    """Rows that have come to all joins from outside; where Spark only lists files, its own count is of files.
 
-    Without word from the joins, rows of all sources; a progress that was asked for, and not sent to a listener, has
-    only theirs.
+    Without reports from the joins, it is the rows of all sources; a progress that was not sent to a listener has only
+    these.
     """
     counted = [bucket["input_rows"] for ours in said.values() for bucket in ours if "input_rows" in bucket]
     if counted:
@@ -137,6 +137,6 @@ def _sum(buckets: list[dict[str, Any]], name: str) -> int:
 
 
 def _watermark(buckets: list[dict[str, Any]], name: str) -> int | None:
-    """The one that all buckets have reached."""
+    """The watermark that all buckets have reached."""
     lowest = min(bucket.get(name, NEVER) for bucket in buckets)
     return None if lowest <= NEVER else min(lowest, FOREVER)

@@ -1,4 +1,4 @@
-"""Rejected rows are told in the driver's console: the only metrics that nobody should have to ask for."""
+"""Rejected rows are reported in the driver's console: the only metrics that nobody should have to ask for."""
 
 import logging
 
@@ -8,7 +8,7 @@ from punctuated.spark.metrics.exporters import Exporter
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 
 LOG = logging.getLogger("punctuated.rejected")  # on standard error, unless logging is configured otherwise
-_REMEDY = "joined.rejected, or write_to(rejected=…), shows them. Told once a query, stream and reason"
+_REMEDY = "joined.rejected, or write_to(rejected=…), shows them. Reported once per query, stream and reason"
 
 
 class RejectedRows(Exporter):
@@ -18,7 +18,7 @@ class RejectedRows(Exporter):
         self._told: set[tuple[str, str, str]] = set()  # query, join, counter
 
     def export(self, metrics: JoinMetrics) -> None:
-        """Warn of what has not been told yet."""
+        """Warn of what has not been reported yet."""
         for reason in REJECTIONS:
             columns = per_stream(rejected_as(reason), len(metrics.streams))
             for stream, counter in zip(metrics.streams.values(), columns, strict=True):
@@ -29,5 +29,5 @@ class RejectedRows(Exporter):
                     LOG.warning(query + describe_rejection(stream, reason, metrics.total[counter], _REMEDY))
 
     def ended(self, query_id: str) -> None:
-        """A query that is started again is another one."""
+        """Forget a query that is over; if it is started again, it counts as new."""
         self._told = {known for known in self._told if known[0] != query_id}

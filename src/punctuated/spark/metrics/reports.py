@@ -1,7 +1,8 @@
-"""How buckets report: by an accumulator of Spark's, which reaches the driver when a task has succeeded.
+"""How buckets report: by one of Spark's accumulators, which reaches the driver when a task has succeeded.
 
-In the output, reports would be rows that are taken out again, and looking for them costs a fifth of a join whose rows
-leave it. A client of Spark Connect has no accumulators; there they go that way, and come with the query's progress.
+Reports in the output would be rows that must be removed again, and looking for them costs a fifth of the time of a join
+whose rows leave it. A client of Spark Connect has no accumulators; there reports do come in the output, and then with
+the query's progress.
 """
 
 from weakref import WeakKeyDictionary
@@ -11,15 +12,15 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from punctuated.spark.metrics.heard import Said, hear
+from punctuated.spark.micro_batch import current_batch
 from punctuated.spark.which_session import is_connect
 
-_QUERY_ID, _BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"  # local properties of a micro-batch's tasks
 _MOST = 1_000  # micro-batches that are remembered
 _OF_SESSIONS: WeakKeyDictionary[SparkContext, "Accumulator[Said]"] = WeakKeyDictionary()
 
 
 class _Reports(AccumulatorParam):  # type: ignore[type-arg]  # generic for type checkers only
-    """Reports are gathered; the last word of a bucket counts, for a batch that runs twice says everything twice."""
+    """Gathers reports; the last report of a bucket counts, because a batch that runs twice reports everything twice."""
 
     def zero(self, value: Said) -> Said:
         return {}
@@ -47,8 +48,7 @@ def reports_of(spark: SparkSession) -> "Accumulator[Said] | None":
 
 def report(reports: "Accumulator[Said]", join: str, bucket: int, said: str) -> None:
     """A bucket has done its part of a micro-batch."""
-    context = TaskContext.get()
-    assert context is not None, "only tasks report"
-    query, batch = context.getLocalProperty(_QUERY_ID), context.getLocalProperty(_BATCH_ID)
-    if query is not None and batch is not None:
-        reports.add({(query, int(batch)): {join: {bucket: said}}})
+    assert TaskContext.get() is not None, "only tasks report"
+    batch = current_batch()
+    if batch is not None:
+        reports.add({batch: {join: {bucket: said}}})

@@ -157,7 +157,7 @@ def test_bad_policies_say_what_to_give() -> None:
         ({"purge_threshold": 0}, "purge_threshold=0: give a whole number of 1 or more"),
         ({"purge": "eager", "purge_threshold": 5}, "waits for none"),
         ({"propagate": "pull", "propagate_every": 3}, "waits to be asked"),
-        ({"disk_join_after": 0}, "longer than nothing"),
+        ({"disk_join_after": 0}, "longer than zero"),
         ({"relocate": "any"}, "'largest', 'smallest'"),
     ):
         with pytest.raises(AlgorithmError, match=message):
@@ -180,11 +180,11 @@ def test_what_cannot_go_in_stages_is_refused_when_the_query_is_built() -> None:
     for streams, options, message in (
         ((a, b), {"algorithm": "pwjoin", "policy": Policy()}, "policy= is for algorithm='pjoin'"),
         ((a, b), {"algorithm": "xjoin", "policy": 3}, r"give pt.Policy\(…\)"),
-        ((a, b), {"algorithm": "xjoin", "how": "left"}, "is an inner join"),
+        ((a, b), {"algorithm": "xjoin", "how": "left"}, "is always an inner join"),
         ((a, b), {"algorithm": "xjoin", "propagation": "regular"}, "does not know punctuations"),
         ((a, windowed), {"algorithm": "pjoin", "policy": Policy()}, "use 'pwjoin', which has both"),
         ((a, lenient), {"algorithm": "pjoin", "memory": 10}, "use 'reject' or 'fail'"),
-        ((a, b), {"algorithm": "pjoin", "memory": 10, "purge_threshold": 3}, "belongs into policy="),
+        ((a, b), {"algorithm": "pjoin", "memory": 10, "purge_threshold": 3}, "by policy="),
         ((a, b), {"algorithm": "pjoin", "memory": 0}, "give one tuple or more"),
     ):
         with pytest.raises(AlgorithmError, match=message):

@@ -1,1 +1,1 @@
-"""What is kept of a group's results while it is open, and what becomes of that when it is final."""
+"""What is kept of a group's results while it is open, and how that becomes its aggregates when it is final."""

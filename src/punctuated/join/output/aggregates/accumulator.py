@@ -14,10 +14,10 @@ TIME = "\0ts"  # the column of result times, where they matter; cannot clash wit
 
 
 class Accumulator(Protocol):
-    """Open groups are numbered from 0. New ones come last; when some go, the others move up."""
+    """Open groups are numbered from 0. New groups come last; when some are forgotten, the others move up."""
 
     def add(self, groups: Ints, n_groups: int, rows: pa.Table) -> None:
-        """Take in results, of which each belongs to the group beside it; there are `n_groups` now."""
+        """Take in results, each with the number of its group; there are `n_groups` now."""
 
     def keep(self, kept: Mask) -> None:
         """Forget the other groups."""
@@ -26,7 +26,7 @@ class Accumulator(Protocol):
         """Everything as a table."""
 
     def load(self, saved: pa.Table) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
 
 
 def lengthen(values: npt.NDArray[T], n_groups: int, fill: object = 0) -> npt.NDArray[T]:

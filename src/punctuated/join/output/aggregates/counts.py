@@ -32,5 +32,5 @@ class Counts:
         return pa.table({"count": self._counts})
 
     def load(self, saved: pa.Table) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         self._counts = np.array(saved["count"])

@@ -10,7 +10,7 @@ from punctuated.join.output.widen import widen
 
 
 class Ends:
-    """Two rows per group: all their columns, for any of them may decide which row is the first."""
+    """Two rows per group, with all columns, because any column may decide which row is the first."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema.append(pa.field(TIME, pa.int64()))
@@ -46,7 +46,7 @@ class Ends:
         return pa.concat_tables([self._earliest, self._latest])
 
     def load(self, saved: pa.Table) -> None:
-        """Go on from what `save` gave; the results may have gained columns meanwhile."""
+        """Continue from what `save` gave; the results may have gained columns meanwhile."""
         rows, n_groups = widen(saved, self._schema), len(saved) // 2
         self._earliest, self._latest = rows.slice(0, n_groups), rows.slice(n_groups)
 

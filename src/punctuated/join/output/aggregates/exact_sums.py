@@ -1,8 +1,8 @@
-"""Sums and means of floating-point numbers, rounded once: they do not depend on the order, nor on batches or buckets.
+"""Sums and means of floating-point numbers, rounded once: they depend neither on order, nor on batches or buckets.
 
-The sum is the double nearest to the true one, whatever overflows or cancels out on the way. The mean is nearest to the
-true sum over the count, so it is there even where the sum is too large. As in IEEE 754 an infinity stays one, opposite
-infinities make NaN, and so does NaN. A sum of zeros is 0.0, of whatever sign they are.
+The sum is the double nearest to the true sum, whatever overflows or cancels out on the way. The mean is nearest to the
+true sum over the count, so it exists even if the sum is too large. As in IEEE 754, an infinity stays infinite, opposite
+infinities make NaN, and so does NaN. A sum of zeros is 0.0, whatever their sign.
 """
 
 from typing import Any
@@ -48,11 +48,11 @@ class ExactSums:
         self._sums, self._known = _selected(self._sums, kept), self._known[kept]
 
     def finish(self, final: Mask) -> pa.Array:
-        """The sums of these groups, null where all values were."""
+        """The sums of these groups; null if all values are null."""
         return self.divide(final, np.ones(final.sum(), np.int64))
 
     def divide(self, final: Mask, counts: Ints) -> pa.Array:
-        """The means of these groups, given how many values they have, null where all were."""
+        """The means of these groups, given how many values they have; null if all values are null."""
         means = np.empty(counts.size)
         divisors = np.maximum(counts, 1)
         round_quotients(_selected(self._sums, final), divisors, np.empty(SCRATCH, np.int64), means)
@@ -65,7 +65,7 @@ class ExactSums:
         return pa.table({"known": self._known, "special": self._sums.special, "low": low, "digits": digits})
 
     def load(self, saved: pa.Table) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         lists = saved["digits"].combine_chunks()
         self._known = np.array(saved["known"])
         starts = _starts(np.asarray(lists.value_lengths()))

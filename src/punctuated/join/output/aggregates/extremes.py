@@ -1,4 +1,4 @@
-"""The smallest or the largest value of each group. NaN is above all numbers, and both zeros are 0.0, as in Spark."""
+"""The smallest or the largest value of each group. As in Spark, NaN is above all numbers, and both zeros are 0.0."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ class NumberExtremes:
 
 
 def _neutral(function: str, dtype: np.dtype[Any]) -> Any:
-    """What changes nothing when it is combined with a value."""
+    """A start value: combining it with another value changes nothing."""
     if dtype.kind == "f":
         return np.nan if function == "min" else -np.inf
     return np.iinfo(dtype).max if function == "min" else np.iinfo(dtype).min

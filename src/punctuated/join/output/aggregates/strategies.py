@@ -1,6 +1,6 @@
-"""How each aggregate is computed: a new one is an entry here.
+"""How each aggregate is computed: to add one, add an entry here.
 
-What is kept for the open groups is known by its kind and its column, so a sum and a mean of one column share it.
+An accumulator is known by its kind and its column, so a sum and a mean of one column share it.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ class Aggregates:
                 self._accumulators.setdefault(_name(kind, each.column), _new_accumulator(kind, each.column, schema))
 
     def add(self, groups: Ints, n_groups: int, rows: pa.Table) -> None:
-        """Take in results, of which each belongs to the group beside it; there are `n_groups` now."""
+        """Take in results, each with the number of its group; there are `n_groups` now."""
         for accumulator in self._accumulators.values():
             accumulator.add(groups, n_groups, rows)
 
@@ -68,13 +68,13 @@ class Aggregates:
         return {name: accumulator.save() for name, accumulator in self._accumulators.items()}
 
     def load(self, saved: Mapping[str, pa.Table]) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         for name, accumulator in self._accumulators.items():
             accumulator.load(saved[name])
 
 
 def _name(kind: str, column: str | None) -> str:
-    """Ends are rows, so they are the same for all columns."""
+    """First and last rows are kept whole, so they are the same for all columns."""
     return kind if column is None or kind == "ends" else f"{kind} of {column}"
 
 

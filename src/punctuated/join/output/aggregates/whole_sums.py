@@ -1,14 +1,14 @@
 """Sums and means of integers and decimals: exact, whatever overflows on the way, so they do not depend on batches.
 
-The types of results are Spark's. A sum or a mean that its type cannot hold is null, as Spark's `try_sum` and `try_avg`
-have it: an error would stop a running query for ever, at the same group after each restart.
+The types of results are those of Spark. A sum or a mean that its type cannot hold is null, as with Spark's `try_sum`
+and `try_avg`: an error would stop a running query for ever, at the same group after each restart.
 
     sum of integers          BIGINT; of unsigned ones, which Spark does not have, uint64
     mean of integers         DOUBLE, the one nearest to the true mean
     sum of decimal(p, s)     decimal(p + 10, s), with at most 38 digits
     mean of decimal(p, s)    decimal(p + 4, s + 4), likewise, rounded half up
 
-A sum is kept as limbs of 32 bits, the highest with the sign and room for more values than there will ever be.
+A sum is kept as limbs of 32 bits; the highest has the sign, and room for more values than there will ever be.
 """
 
 from decimal import Context, Decimal
@@ -84,7 +84,7 @@ class WholeSums:
         self._limbs, self._known = [limb[kept] for limb in self._limbs], self._known[kept]
 
     def finish(self, final: Mask) -> pa.Array:
-        """The sums of these groups, null where all values were, and where they do not fit."""
+        """The sums of these groups; null if all values are null, or if the sum does not fit."""
         limbs, dtype = [limb[final] for limb in self._limbs], total_type("sum", self._type)
         if not pa.types.is_integer(self._type):
             return _decimals(limbs, dtype, self._known[final])
@@ -94,7 +94,7 @@ class WholeSums:
         return pa.array((high << 32 | low).view(dtype.to_pandas_dtype()), dtype, mask=~fits)
 
     def divide(self, final: Mask, counts: Ints) -> pa.Array:
-        """The means of these groups, given how many values they have, null where all were."""
+        """The means of these groups, given how many values they have; null if all values are null."""
         limbs, divisors = [limb[final] for limb in self._limbs], np.maximum(counts, 1)
         dtype = total_type("mean", self._type)
         if pa.types.is_integer(self._type):
@@ -107,7 +107,7 @@ class WholeSums:
         return pa.table({"known": self._known, **{f"limb {i}": limb for i, limb in enumerate(self._limbs)}})
 
     def load(self, saved: pa.Table) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         self._known = np.array(saved["known"])
         self._limbs = [np.array(saved[f"limb {i}"]) for i in range(len(self._limbs))]
 
@@ -132,14 +132,14 @@ def _limbs_of_decimals(values: pa.Array) -> list[Ints]:
 
 
 def _carry(limbs: list[Ints]) -> None:
-    """All limbs but the highest come to lie in [0, 2^32)."""
+    """Carry over, so that all limbs but the highest are in [0, 2^32)."""
     for low, high in pairwise(limbs):
         high += low >> 32
         low &= _LIMB
 
 
 def _widened(limbs: list[Ints], n_limbs: int) -> list[Ints]:
-    """The same numbers in more limbs, of which the highest is no larger than the others then."""
+    """The same numbers in more limbs, so that the highest is no larger than the others."""
     more = [np.zeros_like(limbs[0]) for _ in range(n_limbs - len(limbs))]
     wide = [limb.copy() for limb in limbs] + more
     _carry(wide)

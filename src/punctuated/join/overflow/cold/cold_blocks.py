@@ -52,7 +52,8 @@ class ColdBlocks:
     @property
     def nbytes(self) -> int:
         """Bytes in memory."""
-        return self._index.nbytes + self._blocks.nbytes
+        masks = sum(left.nbytes for left in self._left.values())
+        return self._index.nbytes + int(self._blocks.nbytes) + masks
 
     # In and out
 

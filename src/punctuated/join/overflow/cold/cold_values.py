@@ -57,6 +57,11 @@ class ColdValues:
         self._ending: _StreamEnd | None = None
         driver.statements.ranges.recall = self._recall
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the index of what is on disk."""
+        return self.blocks.nbytes
+
     # A batch
 
     def begin(self, order: Ints, inputs: Sequence[lay.Objects]) -> None:
@@ -98,6 +103,7 @@ class ColdValues:
         """
         self._make_room(self._allowed.resting)
         self._recent = [NO_INTS]
+        self._order, self._inputs = NO_INTS, []
 
     # What is needed
 

@@ -1,0 +1,39 @@
+"""A script without Spark: each statement in turn, on all the rows that are there."""
+
+from collections.abc import Sequence
+
+from punctuated.cli_run_check import counted, where
+from punctuated.cli_run_view import View
+from punctuated.sql.catalog import Catalog
+from punctuated.sql.errors import at
+from punctuated.sql.script import Explain
+from punctuated.sql.script_file import Checked, Script, bound, heard
+from punctuated.sql.sinks import CONSOLE
+from punctuated.sql.table_run import check_written_here, write_results
+from punctuated.sql.table_sources import TableSources
+
+
+def run_on_tables(script: Script, checked: Sequence[Checked], view: View) -> None:
+    """Run the statements of a script that was checked."""
+    for each in checked:
+        if each.target is not None:
+            with at(each.task.position):
+                check_written_here(each.target)
+    catalog = script.catalog(TableSources(script.folder))
+    for each in checked:
+        with at(each.task.position), heard() as said:
+            _run(each, script, catalog, view)
+        for text in said:
+            if text not in each.warnings:  # those of the check are told
+                view.say(f"{where(script.path, each)}: warning: {text}")
+
+
+def _run(checked: Checked, script: Script, catalog: Catalog, view: View) -> None:
+    query, target = bound(checked.task, catalog), checked.target
+    if isinstance(checked.task, Explain):
+        view.plan(f"{where(script.path, checked)}: EXPLAIN", query.explain())
+    elif target is None or target.format == CONSOLE:
+        view.rows(f"line {checked.task.position.line}", query.results)
+    else:
+        n = write_results(query, target)
+        view.say(f"{target.name} → {target.told}: {counted(n, 'row')}")

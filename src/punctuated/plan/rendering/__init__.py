@@ -1,0 +1,1 @@
+"""How a plan is shown: as text, as JSON, as a picture."""

@@ -1,0 +1,159 @@
+"""A plan as a picture: SVG that needs nothing else, in light and in dark.
+
+Rows flow along the solid arrows, from inputs on the left to results on the right; punctuations along the dashed ones.
+"""
+
+import re
+from collections.abc import Iterator
+from xml.sax.saxutils import escape, quoteattr
+
+from punctuated.plan.rendering.boxes import (
+    BETWEEN_COLUMNS,
+    BOX_WIDTH,
+    FACT_SIZE,
+    LINE,
+    MARGIN,
+    PADDING,
+    TITLE_LINE,
+    TITLE_SIZE,
+    Box,
+    placed,
+)
+from punctuated.plan.tree import Fact, PlanNode
+
+Point = tuple[float, float]
+
+_LEGEND_HEIGHT = 34
+_OUT = 56  # what leaves the root
+_APART = 7  # rows and punctuations of one input, from the middle between them
+_NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+# Colours stand in the rules themselves: many viewers know no variables of CSS.
+_LIGHT = {"ground": "#ffffff", "text": "#1f2933", "faint": "#5f6c7b", "rows": "#1f6aa5", "said": "#b4530a"}
+_LIGHT |= {"box": "#f6f8fa", "edge": "#c3ccd5"}
+_DARK = {"ground": "#14181d", "text": "#e6ebf0", "faint": "#9aa7b4", "rows": "#6cb2ec", "said": "#f0954a"}
+_DARK |= {"box": "#1e252c", "edge": "#43505c"}
+_COLOURS = """
+.plan .ground {{ fill: {ground}; }}
+.plan .box {{ fill: {box}; stroke: {edge}; }}
+.plan .join {{ stroke: {rows}; }}
+.plan text {{ fill: {text}; }}
+.plan .name {{ fill: {faint}; }}
+.plan .said, .plan .said .name {{ fill: {said}; }}
+.plan path.rows {{ stroke: {rows}; }}
+.plan path.punctuations {{ stroke: {said}; }}
+.plan .rows-head {{ fill: {rows}; }}
+.plan .punctuations-head {{ fill: {said}; }}
+"""
+_SHAPES = f"""
+.plan text {{ font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: {FACT_SIZE}px; }}
+.plan .title {{ font-size: {TITLE_SIZE}px; font-weight: 600; }}
+.plan .join {{ stroke-width: 1.6; }}
+.plan path {{ fill: none; stroke-width: 2; }}
+.plan path.punctuations {{ stroke-dasharray: 6 4; }}
+"""
+_STYLE = f"""{_SHAPES}{_COLOURS.format(**_LIGHT)}
+@media (prefers-color-scheme: dark) {{{_COLOURS.format(**_DARK)}}}
+"""
+
+
+def as_svg(plan: PlanNode) -> str:
+    """The picture, as the text of an SVG file."""
+    root = placed(plan)
+    n_columns = 1 + max(box.column for box in root.all())
+    width = 2 * MARGIN + n_columns * BOX_WIDTH + (n_columns - 1) * BETWEEN_COLUMNS + _OUT
+    height = 2 * MARGIN + root.span + _LEGEND_HEIGHT
+    boxes = [_Placed(box, MARGIN + (n_columns - 1 - box.column) * (BOX_WIDTH + BETWEEN_COLUMNS)) for box in root.all()]
+    parts = [*(line for box in boxes for line in box.arrows()), *(line for box in boxes for line in box.drawn())]
+    return "\n".join([*_opened(plan, width, height), *parts, *boxes[0].output(), *_legend(height), "</svg>", ""])
+
+
+class _Placed:
+    """A box and its left edge."""
+
+    def __init__(self, box: Box, x: float) -> None:
+        self._box, self._x = box, x
+
+    def drawn(self) -> Iterator[str]:
+        """The box, its title, and its facts."""
+        box, x, y = self._box, self._x, self._box.y
+        shape = f'x="{x:g}" y="{y:g}" width="{BOX_WIDTH}" height="{box.height:g}" rx="8"'
+        yield f'<rect class="box {box.node.kind.value}" {shape}/>'
+        y += PADDING - 3
+        for title in box.titles:
+            y += TITLE_LINE
+            yield f'<text class="title" x="{x + PADDING:g}" y="{y - 3:g}">{_text(title)}</text>'
+        for fact, lines in box.facts:
+            y += 2
+            for i, line in enumerate(lines):
+                y += LINE
+                said = ' class="said"' if fact.is_flow else ""
+                words = _with_name(fact, line) if i == 0 else _text(line)
+                yield f'<text{said} x="{x + PADDING:g}" y="{y - 3:g}">{words}</text>'
+
+    def arrows(self) -> Iterator[str]:
+        """From each input into this box."""
+        box = self._box
+        for i, each in enumerate(box.inputs):
+            into = box.y + box.height * (i + 1) / (len(box.inputs) + 1)
+            out = each.y + each.height / 2
+            yield from _both(each.node, (self._x - BETWEEN_COLUMNS, out), (self._x, into))
+
+    def output(self) -> Iterator[str]:
+        """What leaves the root."""
+        x, y, node = self._x + BOX_WIDTH, self._box.y + self._box.height / 2, self._box.node
+        yield from _both(node, (x, y), (x + _OUT, y))
+
+
+def _both(node: PlanNode, start: Point, to: Point) -> Iterator[str]:
+    """Rows and, below them, punctuations that leave a node; they stay apart where they go up or down."""
+    if not node.punctuates:
+        yield _arrow("rows", start, to)
+        return
+    for kind, y in (("rows", -_APART), ("punctuations", _APART)):
+        shift = -y * (1 if to[1] > start[1] else -1)
+        yield _arrow(kind, (start[0], start[1] + y), (to[0], to[1] + y), shift)
+
+
+def _arrow(kind: str, start: Point, to: Point, shift: float = 0) -> str:
+    """A curve, its steep part moved to the right by `shift`, which ends where its head begins."""
+    (from_x, from_y), (to_x, to_y) = start, to
+    end, middle = to_x - 9, (from_x + to_x - 9) / 2 + shift
+    curve = f"M{from_x:g},{from_y:.1f} C{middle:g},{from_y:.1f} {middle:g},{to_y:.1f} {end:g},{to_y:.1f}"
+    corners = [(to_x, to_y), (end, to_y - 5), (end, to_y + 5)]
+    head = " ".join(f"{x:g},{y:.1f}" for x, y in corners)
+    return f'<path class="{kind}" d="{curve}"/><polygon class="{kind}-head" points="{head}"/>'
+
+
+def _opened(plan: PlanNode, width: float, height: float) -> Iterator[str]:
+    size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
+    label = quoteattr(_clean(plan.title))
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" class="plan" role="img" aria-label={label} {size}>'
+    yield f"<title>{_text(plan.title)}</title>"
+    yield f"<style>{_STYLE}</style>"
+    yield f'<rect class="ground" width="{width:g}" height="{height:g}" rx="10"/>'
+
+
+def _legend(height: float) -> Iterator[str]:
+    y, x = height - MARGIN, MARGIN
+    for kind, length in (("rows", 100), ("punctuations", 0)):
+        yield _arrow(kind, (x, y), (x + 44, y))
+        yield f'<text x="{x + 52}" y="{y + 4:g}">{kind}</text>'
+        x += length
+
+
+def _with_name(fact: Fact, line: str) -> str:
+    """The first line of a fact, its name apart."""
+    name = f"{fact.name}:"
+    if not line.startswith(name):
+        return _text(line)
+    return f'<tspan class="name">{_text(name)}</tspan>{_text(line[len(name) :])}'
+
+
+def _text(text: str) -> str:
+    return escape(_clean(text))
+
+
+def _clean(text: str) -> str:
+    """Without what XML cannot say: columns may have any name."""
+    return _NOT_IN_XML.sub("\ufffd", text)

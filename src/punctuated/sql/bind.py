@@ -1,0 +1,148 @@
+"""The binder: what a query says becomes calls of `pt.join`, `pt.only`, `pt.union` and the like."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from punctuated.api.stream import Stream
+from punctuated.api.union import only, union
+from punctuated.model.predicate import Expression
+from punctuated.sql.catalog import Catalog
+from punctuated.sql.core import Core
+from punctuated.sql.errors import SqlError, at
+from punctuated.sql.from_clause import read_joined
+from punctuated.sql.given import Given
+from punctuated.sql.given_sources import GivenSources
+from punctuated.sql.grouping import groups_of, is_grouped
+from punctuated.sql.inputs import Input, alias_of, here, own_columns
+from punctuated.sql.one_stream import read_one
+from punctuated.sql.outputs import outputs_of
+from punctuated.sql.query import SqlQuery
+from punctuated.sql.relation import Distinct, Relation, Rows
+from punctuated.sql.resolve import match
+from punctuated.sql.script import Explain, parse_query
+from punctuated.sql.syntax import Block, Name, Select, Source
+
+
+def bind_text(text: str, given: Mapping[str, Any]) -> SqlQuery:
+    """The one query of a text, over what is given and what it creates of that."""
+    query, created = parse_query(text)
+    created_streams = Catalog(created, GivenSources(given))
+    declared = {name: created_streams.stream(name) for name in created_streams.names}
+    others = {name: thing for name, thing in given.items() if match(name, declared) is None}
+    return bind_query(query, others | declared)
+
+
+def bind_query(select: Select | Explain, catalog: Mapping[str, Any]) -> SqlQuery:
+    """A query over these streams, ready to run; EXPLAIN of one is ready to be read.
+
+    Raises:
+        SqlError: With the place of what does not fit.
+    """
+    is_explain = isinstance(select, Explain)
+    query = select.query if isinstance(select, Explain) else select
+    try:
+        with at(query.position):
+            relation = _bind(query, Given(catalog), query.position.text)
+    except RecursionError:
+        raise SqlError("this is nested too deeply", query.position) from None
+    return SqlQuery(relation, is_explain=is_explain)
+
+
+def _bind(query: Select, given: Given, sql: str) -> Relation:
+    for name, named in query.named:
+        if name.text in given.queries:
+            raise SqlError(f"two queries are called {name.text!r}", name.position)
+        given = given.named(name.text, _bind(named, given, sql))
+    branches = [_block(block, given, sql) for block in query.blocks]
+    return branches[0] if len(branches) == 1 else _united(branches, query)
+
+
+def _block(block: Block, given: Given, sql: str) -> Relation:
+    core = _read(block, given, sql)
+    if is_grouped(block):
+        return _grouped(block, core)
+    select = _selected(block, core)
+    joined = core.build(None if core.is_everything(select) else select)
+    return Distinct(joined, tuple(select)) if block.distinct else Rows(joined)
+
+
+def _read(block: Block, given: Given, sql: str) -> Core:
+    inputs = [_input(source, number, given, sql) for number, source in enumerate(block.sources)]
+    return read_one(block, inputs[0], given, sql) if len(inputs) == 1 else read_joined(block, inputs, given, sql)
+
+
+def _selected(block: Block, core: Core) -> dict[str, Expression]:
+    outputs = outputs_of(block.items, core.scope, core.star())
+    return {each.name: core.value(each) for each in outputs}
+
+
+def _grouped(block: Block, core: Core) -> Relation:
+    groups = groups_of(block, core)
+    if not block.distinct:
+        return groups
+    with at(block.position):
+        return Distinct(only(groups.as_stream("groups")), tuple(groups.schema.names))
+
+
+# Streams of FROM
+
+
+def _input(source: Source, number: int, given: Given, sql: str) -> Input:
+    alias = alias_of(source) or f"query_{number + 1}"
+    if isinstance(source.what, Name):
+        found = given.find(source.what)
+        if isinstance(found, Stream):
+            return _of_stream(found, alias, source)
+        return _of_relation(found, alias, source)
+    shaped = _shaped(source.what, given, sql)
+    if shaped is not None:
+        made, columns = shaped
+        return Input(alias, made, columns, source)
+    return _of_relation(_bind(source.what, given, sql), alias, source)
+
+
+def _of_stream(found: Stream, alias: str, source: Source) -> Input:
+    return Input(alias, found, {name: here(name) for name in own_columns(found)}, source)
+
+
+def _of_relation(relation: Relation, alias: str, source: Source) -> Input:
+    with at(source.position):
+        return _of_stream(relation.as_stream(alias), alias, source)
+
+
+def _shaped(query: Select, given: Given, sql: str) -> tuple[Stream, Mapping[str, Expression]] | None:
+    """A query that only takes rows and columns of one stream: the stream itself, and what its columns are made of."""
+    block = query.blocks[0]
+    if query.named or len(query.blocks) > 1 or block.joined or block.distinct or is_grouped(block):
+        return None
+    core = _read(block, given, sql)
+    return core.names.streams[0], _selected(block, core)
+
+
+# UNION ALL
+
+
+def _united(branches: Sequence[Relation], query: Select) -> Relation:
+    """All rows of some queries; the columns are called as in the first."""
+    names = branches[0].schema.names
+    streams = [_branch(branch, names, f"branch_{i + 1}", query.blocks[i]) for i, branch in enumerate(branches)]
+    with at(query.position):
+        return Rows(union(*_alike(streams)))
+
+
+def _branch(branch: Relation, names: Sequence[str], name: str, block: Block) -> Stream:
+    theirs = branch.schema.names
+    if len(theirs) != len(names):
+        message = f"this SELECT has {len(theirs)} columns, and the first one {len(names)}"
+        raise SqlError(message, block.position, expected=f"{len(names)} columns")
+    with at(block.position):
+        found = branch.as_stream(name)
+        if theirs != list(names):
+            found = found.with_(select={ours: here(each) for ours, each in zip(names, theirs, strict=True)})
+        return found
+
+
+def _alike(streams: Sequence[Stream]) -> list[Stream]:
+    """With one key, if all have the same, else without any."""
+    keys = {each.spec.key for each in streams}
+    return list(streams) if len(keys) == 1 else [each.with_(key=()) for each in streams]

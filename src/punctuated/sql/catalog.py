@@ -1,0 +1,147 @@
+"""The streams that a script creates, by their names; each is opened when a query first asks for it.
+
+So a stream may read what an earlier statement writes, and one that no query uses is not read at all.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from punctuated.api.stream import Stream, stream
+from punctuated.bind.sources import Source, clustered, endings, rows_with, unique, when
+from punctuated.errors import StreamError
+from punctuated.model.free_names import free_names
+from punctuated.model.predicate import Expression
+from punctuated.sql.errors import SqlError, at, unknown
+from punctuated.sql.flag_expression import flag_expression
+from punctuated.sql.inputs import here
+from punctuated.sql.place import Place
+from punctuated.sql.resolve import match
+from punctuated.sql.sources import Opened, Sources
+from punctuated.sql.syntax import CreateStream, Name, Punctuated, Select
+from punctuated.sql.windows import stream_window
+
+_FLAG = "is_last"  # the column that an expression behind WHEN becomes
+
+
+class Catalog:
+    """`CREATE STREAM` statements as declared streams."""
+
+    def __init__(self, statements: Iterable[CreateStream], sources: Sources) -> None:
+        self._sources = sources
+        self._statements: dict[str, CreateStream] = {}
+        self._opened: dict[str, Opened] = {}
+        self._streams: dict[str, Stream] = {}
+        for statement in statements:
+            self._add(statement)
+
+    @property
+    def names(self) -> list[str]:
+        """Of all streams, opened or not."""
+        return list(self._statements)
+
+    def stream(self, name: str) -> Stream:
+        """A stream, opened."""
+        if name not in self._streams:
+            statement = self._statements[name]
+            with at(statement.position):
+                self._streams[name] = self._declared(statement)
+        return self._streams[name]
+
+    def of(self, query: Select) -> dict[str, Stream | None]:
+        """All names, and the streams of those that a query asks for."""
+        asked = {name.lower() for name in _asked(query)}
+        return {name: self.stream(name) if name.lower() in asked else None for name in self._statements}
+
+    def _add(self, statement: CreateStream) -> None:
+        if match(statement.name, self._statements) is not None:
+            place = statement.places.get("name", statement.position)
+            raise SqlError(f"there is a stream {statement.name!r} already: give this one another name", place)
+        self._statements[statement.name] = statement
+
+    def _data(self, statement: CreateStream) -> Any:
+        if statement.name not in self._opened:
+            with at(statement.places.get("source", statement.position)):
+                self._opened[statement.name] = self._sources.open(statement)
+        return self._opened[statement.name].data
+
+    def _declared(self, statement: CreateStream) -> Stream:
+        data = self._data(statement)
+        columns = _names(data)
+        computed: dict[str, Expression] = {}
+        said = [self._source(each, columns, computed) for each in statement.punctuated]
+        select = {name: here(name) for name in columns} | computed if computed else None
+        key = tuple(_column(name, columns, "KEY", statement) for name in statement.key)
+        time = None if statement.time is None else _column(statement.time, columns, "TIME", statement)
+        window = None if statement.window is None else stream_window(statement.window, columns, key, {})
+        declared: Stream = stream(
+            data,
+            name=statement.name,
+            key=key or None,
+            time=time,
+            window=window,
+            lateness=statement.lateness or 0,
+            punctuations=reduce(or_, said) if said else None,
+            select=select,
+        )
+        return declared
+
+    def _source(self, said: Punctuated, columns: list[str], computed: dict[str, Expression]) -> Source:
+        """What says that a key is over, in the terms of `pt.stream`; a flag may have to be computed."""
+        with at(said.position):
+            if said.kind == "unique":
+                return unique()
+            if said.kind == "clustered":
+                return clustered()
+            if said.kind == "endings":
+                return self._endings(said)
+            argument = said.argument or ""
+            found = match(argument, columns)
+            if said.kind == "patterns":
+                return rows_with(_known(found, argument, columns, said.position))
+            return when(_flag(said, columns, computed) if found is None else found)
+
+    def _endings(self, said: Punctuated) -> Source:
+        """Another stream of the script: each of its rows ends its key, at its time."""
+        name = match(said.argument or "", self._statements)
+        if name is None:
+            raise unknown("there is no stream", said.argument or "", self._statements, said.position)
+        announced = self._statements[name]
+        if not announced.key or announced.time is None:
+            raise StreamError(f"stream {name!r} needs a KEY and a TIME: its rows say which key ends, and when")
+        return endings(self._data(announced), key=announced.key, time=announced.time)
+
+
+def _flag(said: Punctuated, columns: list[str], computed: dict[str, Expression]) -> str:
+    """The name of a new column, which is what stands behind WHEN."""
+    flag = free_names([_FLAG], [*columns, *computed])[0]
+    computed[flag] = flag_expression(said.argument or "", said.position, columns)
+    return flag
+
+
+def _column(name: str, columns: list[str], clause: str, statement: CreateStream) -> str:
+    return _known(match(name, columns), name, columns, statement.places.get(clause, statement.position))
+
+
+def _known(found: str | None, name: str, columns: list[str], place: Place) -> str:
+    if found is None:
+        raise unknown("there is no column", name, columns, place)
+    return found
+
+
+def _names(data: Any) -> list[str]:
+    """The columns of a table, a DataFrame or files."""
+    return list(data.schema.names)
+
+
+def _asked(query: Select) -> Iterator[str]:
+    """The names in FROM, of the queries inside too."""
+    for _, named in query.named:
+        yield from _asked(named)
+    for block in query.blocks:
+        for source in block.sources:
+            if isinstance(source.what, Name):
+                yield source.what.text
+            else:
+                yield from _asked(source.what)

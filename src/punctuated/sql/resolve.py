@@ -1,0 +1,86 @@
+"""Names: which column of which stream in FROM a name in the query means."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from punctuated.sql.dialect import place_of
+from punctuated.sql.errors import SqlError, unknown, unsupported
+from punctuated.sql.place import Place
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A column of the stream at a place in FROM."""
+
+    place: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The streams of a FROM: their aliases and the columns that can be seen of each."""
+
+    sql: str = field(repr=False)
+    aliases: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    equal: tuple[frozenset[Ref], ...] = ()  # columns of the join key: any of them may be meant by a plain name
+
+    def find(self, node: exp.Column) -> Ref:
+        """The column that is meant."""
+        place = place_of(node, self.sql)
+        if len(node.parts) > 2:
+            raise unsupported("a name with two dots", place, "write stream.column")
+        if node.table:
+            side = self.stream(node.table, place, quoted=bool(node.args["table"].quoted))
+            return self._of_stream(side, node, place)
+        return self._of_any(node, place)
+
+    def stream(self, alias: str, place: Place, *, quoted: bool = False) -> int:
+        """The place in FROM of a stream."""
+        found = match(alias, self.aliases, quoted=quoted)
+        if found is None:
+            raise unknown("stream", alias, self.aliases, place, "FROM")
+        return self.aliases.index(found)
+
+    def refs(self, side: int) -> list[Ref]:
+        """All columns of one stream."""
+        return [Ref(side, name) for name in self.columns[side]]
+
+    def _of_stream(self, side: int, node: exp.Column, place: Place) -> Ref:
+        name = match(node.name, self.columns[side], quoted=is_quoted(node))
+        if name is None:
+            raise unknown("column", node.name, self.columns[side], place, self.aliases[side])
+        return Ref(side, name)
+
+    def _of_any(self, node: exp.Column, place: Place) -> Ref:
+        found = [
+            Ref(side, name)
+            for side, names in enumerate(self.columns)
+            if (name := match(node.name, names, quoted=is_quoted(node))) is not None
+        ]
+        if not found:
+            raise unknown("column", node.name, [name for names in self.columns for name in names], place)
+        if len(found) > 1 and not any(group.issuperset(found) for group in self.equal):
+            where = " and ".join(self.aliases[ref.place] for ref in found)
+            message = f"column {node.name!r} is in {where}: write {self.aliases[found[0].place]}.{node.name}"
+            raise SqlError(message, place)
+        return found[0]
+
+
+def is_quoted(node: exp.Column) -> bool:
+    """Whether a column's name was written in quotes."""
+    return bool(node.this.args.get("quoted"))
+
+
+def match(name: str, known: Collection[str], *, quoted: bool = False) -> str | None:
+    """The known name that is meant; case matters only in quotes, or where it makes a difference.
+
+    >>> match("ItemNum", ["itemnum", "price"]), match("itemnum", ["ItemNum", "ITEMNUM"])
+    ('itemnum', None)
+    """
+    if name in known:
+        return name
+    alike: Sequence[str] = [each for each in known if each.lower() == name.lower()]
+    return alike[0] if len(alike) == 1 and not quoted else None

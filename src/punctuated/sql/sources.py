@@ -1,0 +1,150 @@
+"""Sources of streams, as far as they are the same wherever a script runs: their names, options and columns.
+
+Columns that a statement names are the schema. Without them the source must know its own: generated streams do, and so
+do Parquet files and Delta tables that are there. Nothing here needs Spark or Java.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from punctuated.errors import ColumnError, StreamError
+from punctuated.sql.column_types import schema_of
+from punctuated.sql.script_paths import PATH, option_named, with_path
+from punctuated.sql.syntax import CreateStream
+from punctuated.tables.file_systems import locate
+
+GENERATOR, PARQUET, DELTA, RATE = "generator", "parquet", "delta", "rate"
+FILES = (PARQUET, "csv", "json", "orc", "text", "avro", "xml")
+_OF_RATE = pa.schema([("timestamp", pa.timestamp("us", tz="UTC")), ("value", pa.int64())])
+_WILD = frozenset("*?[{")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a statement reads: data for `pt.stream`, and which way their rows take."""
+
+    data: Any
+    told: str
+
+
+class Sources(Protocol):
+    """Where a script runs: how its statements become data."""
+
+    def open(self, statement: CreateStream) -> Opened:
+        """The data of a stream."""
+
+
+class OutlineSources:
+    """Columns without rows: all that is needed to check a script and to see its plans."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def open(self, statement: CreateStream) -> Opened:
+        """An empty table."""
+        return Opened(columns_of(statement, self._folder).empty_table(), "nothing is read")
+
+
+def options_of(statement: CreateStream, folder: Path) -> dict[str, str]:
+    """The options of a source, its path as it is seen from anywhere."""
+    given = with_path(statement.options, folder)
+    if statement.source in (*FILES, DELTA) and option_named(PATH, given) is None:
+        raise StreamError(f"stream {statement.name!r} reads {statement.source!r} files: give OPTIONS (path '…')")
+    return given
+
+
+def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
+    """The columns that a stream reads."""
+    options = options_of(statement, folder)
+    own = generated_columns(options) if statement.source == GENERATOR else None
+    if statement.columns:
+        given = schema_of(statement.columns)
+        return given if own is None else _chosen(given, own, statement.name)
+    if own is not None:
+        return own
+    if statement.source == RATE:
+        return _OF_RATE
+    path = options[option_named(PATH, options) or PATH] if statement.source in (PARQUET, DELTA) else ""
+    if statement.source == PARQUET:
+        return parquet_files(path).schema.remove_metadata()
+    if statement.source == DELTA:
+        return pa.schema(delta_table(path).schema().to_arrow())
+    raise StreamError(
+        f"stream {statement.name!r} reads {statement.source!r}, which does not say what its columns are: name them in "
+        f"CREATE STREAM {statement.name} (column TYPE, …)"
+    )
+
+
+def _chosen(given: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
+    """Columns of a generated stream that a statement names; they have the types that they have."""
+    for field in given:
+        if field.name not in own.names:
+            raise ColumnError(f"stream {stream!r} has no column {field.name!r}; it has {', '.join(own.names)}")
+        if field.type != own.field(field.name).type:
+            raise ColumnError(
+                f"stream {stream!r}: column {field.name!r} is generated as {own.field(field.name).type}, not as "
+                f"{field.type}; leave out the columns, or give the type that it has"
+            )
+    return pa.schema([own.field(name) for name in given.names])
+
+
+# What sources know of themselves
+
+
+def generated_columns(options: Mapping[str, str]) -> pa.Schema:
+    """The columns of a generated stream; raises if an option is wrong."""
+    from punctuated.spark.auction_source import AuctionStream, auction_table, is_auction_stream, read_auction_options
+    from punctuated.spark.source import read_options
+    from punctuated.streams import generate
+
+    if is_auction_stream(options):
+        return auction_table(AuctionStream(read_auction_options(options).stream.name, auctions=1)).schema
+    stream = read_options(options).stream
+    return generate(stream.name, 0, punctuations=stream.punctuations).schema
+
+
+def is_endless(statement: CreateStream, folder: Path) -> bool:
+    """Whether rows come for ever, so that nobody can read to the end."""
+    if statement.source == GENERATOR:
+        names = {name.lower() for name in options_of(statement, folder)}
+        return not names & {"rows", "auctions"}
+    return statement.source in (RATE, "rate-micro-batch", "socket")
+
+
+def parquet_files(path: str) -> ds.Dataset:
+    """Parquet files at a path: a file, a folder or a pattern."""
+    try:
+        files, inside = locate(path)
+        found = inside if not _WILD & set(inside) else list(_matching(inside))
+        return ds.dataset(found, filesystem=files, format=PARQUET, partitioning="hive")
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise StreamError(
+            f"the columns of {path!r} are not known: {str(error).splitlines()[0]}. Name them in the statement, or put "
+            "Parquet files there first"
+        ) from error
+
+
+def _matching(pattern: str) -> Iterator[str]:
+    found = sorted(str(path) for path in Path("/").glob(pattern.lstrip("/")) if not path.name.startswith(("_", ".")))
+    if not found:
+        raise ValueError("there are no such files")
+    for path in found:
+        yield from ([path] if Path(path).is_file() else sorted(str(each) for each in Path(path).rglob("*.parquet")))
+
+
+def delta_table(path: str) -> Any:
+    """A Delta table, by the package deltalake."""
+    try:
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError
+    except ModuleNotFoundError as error:
+        raise StreamError('Delta tables need the package deltalake: pip install "punctuated[delta]"') from error
+    try:
+        return DeltaTable(path)
+    except (DeltaError, OSError) as error:
+        raise StreamError(f"there is no Delta table at {path!r}: {error}") from error

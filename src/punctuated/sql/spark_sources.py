@@ -1,0 +1,107 @@
+"""Sources on Spark: a streaming DataFrame of any format, and Parquet files by the columnar lane where it can be."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from punctuated.api.engine import register_source
+from punctuated.api.files import files
+from punctuated.errors import PunctuatedError, StreamError
+from punctuated.sql.column_types import schema_of
+from punctuated.sql.script_paths import PATH, take_option
+from punctuated.sql.sources import FILES, GENERATOR, PARQUET, Opened, columns_of, options_of
+from punctuated.sql.spark_words import in_a_line
+from punctuated.sql.syntax import CreateStream
+from punctuated.tables.file_systems import parse_path
+
+LANE = "lane"  # the option that turns it off
+_OF_LISTING = frozenset(  # options of Spark's file source about which files there are, not about what is in them
+    name.lower()
+    for name in (
+        *("maxFilesPerTrigger", "maxBytesPerTrigger", "maxFileAge", "latestFirst", "fileNameOnly", "cleanSource"),
+        *("sourceArchiveDir", "pathGlobFilter", "modifiedBefore", "modifiedAfter", "recursiveFileLookup", "basePath"),
+    )
+)
+_OURS = {GENERATOR: "punctuated"}  # formats that Spark knows by another name
+
+
+class SparkSources:
+    """Reads each source as a stream."""
+
+    def __init__(self, spark: Any, folder: Path) -> None:
+        self._spark, self._folder = spark, folder
+
+    def open(self, statement: CreateStream) -> Opened:
+        """A streaming DataFrame, or files."""
+        options, told = options_of(statement, self._folder), way_of(statement, self._folder)
+        take_option(LANE, options)
+        if why_rows(statement, self._folder) is None:
+            return Opened(self._files(statement, options), told)
+        return Opened(self._frame(statement, options), told)
+
+    def _files(self, statement: CreateStream, options: dict[str, str]) -> Any:
+        path = take_option(PATH, options)
+        assert path is not None, "options_of has asked for it"
+        schema = schema_of(statement.columns) if statement.columns else None
+        return files(self._spark, path, schema=schema, options=options)
+
+    def _frame(self, statement: CreateStream, options: dict[str, str]) -> Any:
+        if statement.source == GENERATOR:
+            register_source(self._spark)
+        reader = self._spark.readStream.format(_OURS.get(statement.source, statement.source)).options(**options)
+        if statement.source in FILES:
+            reader = reader.schema(_spark_types(columns_of(statement, self._folder)))
+        return _loaded(reader, statement)
+
+
+def way_of(statement: CreateStream, folder: Path) -> str:
+    """Which way rows take into a join on Spark, and why."""
+    why = why_rows(statement, folder)
+    return "by row groups, in the columnar lane" if why is None else f"by rows of Spark: {why}"
+
+
+def why_rows(statement: CreateStream, folder: Path) -> str | None:
+    """Why a source is read by rows of Spark; None if its files can be read by the join itself."""
+    if statement.source != PARQUET:
+        return f"the columnar lane reads 'parquet', and this is {statement.source!r}"
+    options = options_of(statement, folder)
+    if (take_option(LANE, options) or "true").lower() == "false":
+        return "the option lane says so"
+    path = take_option(PATH, options)
+    try:
+        parse_path(path or "")
+    except ValueError as trouble:
+        return str(trouble)
+    others = sorted(name for name in options if name.lower() not in _OF_LISTING)
+    return f"only Spark's reader knows the option {', '.join(others)}" if others else None
+
+
+def _loaded(reader: Any, statement: CreateStream) -> Any:
+    """The DataFrame; what Spark says if there is none, in one line."""
+    try:
+        frame = reader.load()
+        return frame.selectExpr(*(_cast(*column) for column in statement.columns)) if statement.columns else frame
+    except PunctuatedError:
+        raise
+    except Exception as error:
+        first = in_a_line(error)
+        raise StreamError(
+            f"Spark cannot read stream {statement.name!r} as {statement.source!r}: {first}{_remedy(first)}"
+        ) from error
+
+
+def _remedy(message: str) -> str:
+    if "DATA_SOURCE_NOT_FOUND" not in message:
+        return ""
+    return " Give the package that has this format: --conf spark.jars.packages=group:artifact:version"
+
+
+def _cast(name: str, type: str) -> str:
+    return f"CAST(`{name.replace('`', '``')}` AS {type}) AS `{name.replace('`', '``')}`"
+
+
+def _spark_types(columns: pa.Schema) -> Any:
+    from punctuated.spark.types import spark_schema
+
+    return spark_schema(columns, {})

@@ -1,0 +1,109 @@
+"""Sources as tables of this process, so that a script can be tried without Spark: all that is there, read by Arrow."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.json as pa_json
+
+from punctuated.errors import StreamError
+from punctuated.sql.script_paths import PATH, local_path, option_named, take_option
+from punctuated.sql.sources import (
+    DELTA,
+    GENERATOR,
+    PARQUET,
+    Opened,
+    columns_of,
+    delta_table,
+    is_endless,
+    options_of,
+    parquet_files,
+)
+from punctuated.sql.syntax import CreateStream
+from punctuated.streams import generate
+
+_READ_HERE = (GENERATOR, PARQUET, DELTA, "csv", "json")
+
+
+class TableSources:
+    """Reads each source to its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def open(self, statement: CreateStream) -> Opened:
+        """A table, with the columns of the statement in their order."""
+        if statement.source not in _READ_HERE:
+            raise StreamError(
+                f"stream {statement.name!r} reads {statement.source!r}, which needs Spark; without it there are "
+                f"{', '.join(_READ_HERE)}"
+            )
+        columns, options = columns_of(statement, self._folder), options_of(statement, self._folder)
+        if is_endless(statement, self._folder):
+            raise StreamError(f"stream {statement.name!r} has no end: give OPTIONS (rows …), or (auctions …)")
+        table = _read(statement.source, options, columns)
+        return Opened(_as_declared(table, columns, statement.name), "all that is there, as a table of Arrow")
+
+
+def _read(source: str, options: dict[str, str], columns: pa.Schema) -> pa.Table:
+    if source == GENERATOR:
+        return _generated(options)
+    path = options[option_named(PATH, options) or PATH]
+    if source == PARQUET:
+        return parquet_files(path).to_table(columns.names)
+    if source == DELTA:
+        return pa.table(delta_table(path).to_pyarrow_table())
+    files = _files(path, source)
+    read = _csv if source == "csv" else _json
+    return pa.concat_tables([read(file, options, columns) for file in files])
+
+
+def _generated(options: Mapping[str, str]) -> pa.Table:
+    from punctuated.spark.auction_source import auction_table, is_auction_stream, read_auction_options
+    from punctuated.spark.source import read_options
+
+    if is_auction_stream(options):
+        return auction_table(read_auction_options(options).stream)
+    ours = read_options(options).stream
+    assert ours.rows is not None, "a stream without an end was refused before"
+    parameters = (ours.seed, ours.gap, ours.start, ours.ahead, ours.punctuations, ours.first_key)
+    return generate(ours.name, ours.rows, *parameters)
+
+
+def _files(path: str, source: str) -> list[Path]:
+    """The files at a path; what Spark hides is hidden."""
+    place = local_path(path)
+    if place is None:
+        raise StreamError(f"{path!r} is not on this host: without Spark, {source!r} files must be")
+    found = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
+    found = found or sorted(place.parent.glob(place.name))
+    shown = [
+        each for each in found if not any(part.startswith(("_", ".")) for part in each.relative_to(place.parent).parts)
+    ]
+    if not shown:
+        raise StreamError(f"there are no files at {path!r}")
+    return shown
+
+
+def _csv(file: Path, options: Mapping[str, str], columns: pa.Schema) -> pa.Table:
+    """As Spark reads them: by place, with a header only if an option says so."""
+    given = dict(options)
+    header = (take_option("header", given) or "false").lower() == "true"
+    delimiter = take_option("sep", given) or take_option("delimiter", given) or ","
+    reading = pa_csv.ReadOptions(column_names=columns.names, skip_rows=int(header))
+    parsing = pa_csv.ParseOptions(delimiter=delimiter)
+    converting = pa_csv.ConvertOptions(column_types=columns, strings_can_be_null=True, quoted_strings_can_be_null=False)
+    return pa_csv.read_csv(file, reading, parsing, converting)
+
+
+def _json(file: Path, options: Mapping[str, str], columns: pa.Schema) -> pa.Table:
+    return pa_json.read_json(file, parse_options=pa_json.ParseOptions(explicit_schema=columns))
+
+
+def _as_declared(table: pa.Table, columns: pa.Schema, stream: str) -> pa.Table:
+    """The columns of the statement, with their types."""
+    try:
+        return table.select(columns.names).cast(columns)
+    except (KeyError, pa.ArrowException) as error:
+        raise StreamError(f"stream {stream!r}: what was read does not fit its columns: {error}") from error

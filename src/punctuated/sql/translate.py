@@ -1,0 +1,269 @@
+"""From sqlglot's expressions to our own, which Arrow evaluates everywhere alike.
+
+What is not there is refused at its place, with what to write instead. Columns are found by whoever asks: the same text
+may mean a column of one stream, of a pair of rows, or of a group.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from sqlglot import exp
+
+from punctuated.model.functions import FUNCTIONS
+from punctuated.model.predicate import Call, Case, Cast, Expression, Literal, Negation, NullTest, Operation
+from punctuated.model.type_names import named_type
+from punctuated.model.window import parse_duration
+from punctuated.sql.dialect import place_of
+from punctuated.sql.errors import SqlError, at, unknown, unsupported
+from punctuated.sql.place import Place
+
+AGGREGATES = ("count", "sum", "min", "max", "avg", "mean", "first", "last")
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.EQ: "==",
+    exp.NEQ: "!=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.And: "&",
+    exp.Or: "|",
+}
+_CALLS: dict[type[exp.Expr], str] = {
+    exp.Div: "divide",
+    exp.Mod: "mod",
+    exp.DPipe: "concat",
+    exp.Like: "like",
+    exp.ILike: "ilike",
+    exp.RegexpLike: "regexp_like",
+}
+_OTHER_NAMES = {
+    "ceiling": "ceil",
+    "pow": "power",
+    "len": "length",
+    "char_length": "length",
+    "character_length": "length",
+    "substr": "substring",
+    "ifnull": "coalesce",
+    "nvl": "coalesce",
+    "startswith": "starts_with",
+    "endswith": "ends_with",
+    "day_of_week": "dayofweek",
+}
+_PARTS = {"dow": "dayofweek"}
+_TRIMS = {"LEADING": "ltrim", "TRAILING": "rtrim"}
+
+FindColumn = Callable[[exp.Column], Expression]
+
+
+class Translator:
+    """Translates expressions of one text.
+
+    `column` says what a column is, `aggregate` what an aggregate is, and `known` which expressions are there already.
+    """
+
+    def __init__(
+        self,
+        sql: str,
+        column: FindColumn,
+        aggregate: Callable[[exp.Anonymous], Expression] | None = None,
+        known: Callable[[exp.Expr], Expression | None] = lambda node: None,
+    ) -> None:
+        self._sql, self._column, self._aggregate, self._known = sql, column, aggregate, known
+
+    def translate(self, node: exp.Expr) -> Expression:
+        """Our expression of the same value."""
+        with at(self._place(node)):
+            found = self._known(node)
+            return self._translated(node) if found is None else found
+
+    def _translated(self, node: exp.Expr) -> Expression:
+        kind = type(node)
+        understood = _ARGUMENTS.get(kind, set()) | {"this", "expression", "expressions"}
+        translate = _NODES.get(kind)
+        if translate is None or any(value for name, value in node.args.items() if name not in understood):
+            raise self._refusal(node)
+        return translate(self, node)
+
+    def _operation(self, node: exp.Expr) -> Expression:
+        return Operation(_OPERATORS[type(node)], *self._operands(node))
+
+    def _call(self, node: exp.Expr) -> Expression:
+        call = Call(_CALLS[type(node)], self._operands(node))
+        return Negation(call) if node.args.get("negate") else call
+
+    def _operands(self, node: exp.Expr) -> tuple[Expression, Expression]:
+        return self.translate(node.this), self.translate(node.expression)
+
+    def _place(self, node: exp.Expr) -> Place:
+        return place_of(node, self._sql)
+
+    def _refusal(self, node: exp.Expr) -> SqlError:
+        what, instead = _REFUSED.get(type(node), (f"{self._place(node).quoted!r}", "there is no such expression here"))
+        return unsupported(what, self._place(node), instead)
+
+    # Leaves
+
+    def _of_column(self, node: exp.Expr) -> Expression:
+        assert isinstance(node, exp.Column)
+        if isinstance(node.this, exp.Star):
+            raise SqlError("* stands alone in the SELECT list, or in COUNT(*)", self._place(node))
+        return self._column(node)
+
+    def _literal(self, node: exp.Expr) -> Expression:
+        text = str(node.this)
+        if node.is_string:
+            return Literal(text)
+        return Literal(int(text) if text.isdigit() else float(text))
+
+    def _interval(self, node: exp.Expr) -> Expression:
+        unit = node.args.get("unit")
+        amount = node.this.name if node.this is not None else ""
+        microseconds = parse_duration(f"{amount} {unit.name.lower()}" if unit is not None else amount)
+        return Literal(timedelta(microseconds=microseconds))
+
+    # Signs and words
+
+    def _not(self, node: exp.Expr) -> Expression:
+        return Negation(self.translate(node.this))
+
+    def _negative(self, node: exp.Expr) -> Expression:
+        inner = self.translate(node.this)
+        if isinstance(inner, Literal) and isinstance(inner.value, int | float | timedelta):
+            return Literal(-inner.value)
+        return Operation("-", Literal(0), inner)
+
+    def _is(self, node: exp.Expr) -> Expression:
+        inner, what = self.translate(node.this), node.expression
+        if isinstance(what, exp.Null):
+            return NullTest(inner)
+        if isinstance(what, exp.Boolean):
+            return Call("coalesce", (inner if what.this else Negation(inner), Literal(False)))
+        raise SqlError("expected NULL, TRUE or FALSE behind IS", self._place(what), expected="NULL, TRUE or FALSE")
+
+    def _in(self, node: exp.Expr) -> Expression:
+        if not node.expressions:
+            raise SqlError("IN needs a list of values in parentheses", self._place(node), expected="a list")
+        return Call("in", (self.translate(node.this), *map(self.translate, node.expressions)))
+
+    def _between(self, node: exp.Expr) -> Expression:
+        value, low, high = (self.translate(node.args[part]) for part in ("this", "low", "high"))
+        return Operation("&", Operation(">=", value, low), Operation("<=", value, high))
+
+    def _case(self, node: exp.Expr) -> Expression:
+        subject, default = node.args.get("this"), node.args.get("default")
+        branches = tuple(
+            (self._condition(each.this, subject), self.translate(each.args["true"])) for each in node.args["ifs"]
+        )
+        return Case(branches, None if default is None else self.translate(default))
+
+    def _condition(self, node: exp.Expr, subject: exp.Expr | None) -> Expression:
+        condition = self.translate(node)
+        return condition if subject is None else Operation("==", self.translate(subject), condition)
+
+    def _cast(self, node: exp.Expr) -> Expression:
+        return Cast(self.translate(node.this), named_type(node.args["to"].sql()))
+
+    # Functions
+
+    def _extract(self, node: exp.Expr) -> Expression:
+        part = node.this.name.lower()
+        return self._called(_PARTS.get(part, part), (node.expression,), node)
+
+    def _substring(self, node: exp.Expr) -> Expression:
+        given = [node.this, node.args.get("start"), node.args.get("length")]
+        return self._called("substring", tuple(each for each in given if each is not None), node)
+
+    def _trim(self, node: exp.Expr) -> Expression:
+        function = _TRIMS.get(str(node.args.get("position") or "").upper(), "trim")
+        given = [node.this, node.args.get("expression")]
+        return self._called(function, tuple(each for each in given if each is not None), node)
+
+    def _function(self, node: exp.Expr) -> Expression:
+        assert isinstance(node, exp.Anonymous)
+        name = function_name(node)
+        if name in AGGREGATES:
+            if self._aggregate is None:
+                raise SqlError(f"an aggregate such as {name.upper()} cannot stand here", self._place(node))
+            return self._aggregate(node)
+        return self._called(_OTHER_NAMES.get(name, name), tuple(node.expressions), node)
+
+    def _called(self, name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr) -> Expression:
+        if name not in FUNCTIONS:
+            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *_OTHER_NAMES), self._place(node))
+        return Call(name, tuple(map(self.translate, arguments)))
+
+
+_NODES: dict[type[exp.Expr], Callable[[Translator, Any], Expression]] = {
+    **dict.fromkeys(_OPERATORS, Translator._operation),
+    **dict.fromkeys(_CALLS, Translator._call),
+    exp.Column: Translator._of_column,
+    exp.Literal: Translator._literal,
+    exp.Null: lambda ours, node: Literal(None),
+    exp.Boolean: lambda ours, node: Literal(bool(node.this)),
+    exp.Interval: Translator._interval,
+    exp.Paren: lambda ours, node: ours.translate(node.this),
+    exp.Not: Translator._not,
+    exp.Neg: Translator._negative,
+    exp.Is: Translator._is,
+    exp.In: Translator._in,
+    exp.Between: Translator._between,
+    exp.Case: Translator._case,
+    exp.Cast: Translator._cast,
+    exp.TryCast: Translator._cast,
+    exp.Extract: Translator._extract,
+    exp.Substring: Translator._substring,
+    exp.Trim: Translator._trim,
+    exp.Anonymous: Translator._function,
+}
+# What a node may say beside its operands; one that says anything else is refused, for it means something else.
+_ARGUMENTS: dict[type[exp.Expr], set[str]] = {
+    exp.Column: {"table", "db", "catalog"},
+    exp.Literal: {"is_string"},
+    exp.Interval: {"unit", "fraction_in_string"},
+    exp.Between: {"low", "high"},
+    exp.Case: {"ifs", "default"},
+    exp.Cast: {"to"},
+    exp.TryCast: {"to", "requires_string"},
+    exp.DPipe: {"safe"},
+    exp.Div: {"typed", "safe"},
+    exp.Substring: {"start", "length"},
+    exp.Trim: {"position"},
+    exp.Like: {"negate"},
+    exp.ILike: {"negate"},
+}
+_REFUSED: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.Window: ("OVER", "group in a query in FROM"),
+    exp.Filter: ("FILTER", "write CASE WHEN … THEN … END inside of the aggregate"),
+    exp.Star: ("* here", "name the columns"),
+    exp.Distinct: ("DISTINCT inside of a function", "write SELECT DISTINCT in a query in FROM, and count its rows"),
+    exp.CurrentTimestamp: ("the time of the clock", "compare columns of time"),
+    exp.CurrentDate: ("the date of the clock", "compare columns of time"),
+    exp.CurrentTime: ("the time of the clock", "compare columns of time"),
+    exp.Bracket: ("brackets behind a value", "windows stand behind streams in FROM"),
+    exp.NullSafeEQ: ("IS NOT DISTINCT FROM", "write a = b OR (a IS NULL AND b IS NULL)"),
+    exp.NullSafeNEQ: ("IS DISTINCT FROM", "write a <> b, and IS NULL where needed"),
+    exp.Escape: ("ESCAPE", "write REGEXP_LIKE(…)"),
+    exp.Exists: ("EXISTS", "write a LEFT SEMI JOIN"),
+    exp.Tuple: ("a list of values here", "compare one value with another"),
+}
+
+
+def function_name(node: exp.Anonymous) -> str:
+    """The name of a function, in lower case."""
+    return str(node.name).lower()
+
+
+def aggregates_in(node: exp.Expr) -> Iterator[exp.Anonymous]:
+    """The aggregates inside of an expression."""
+    for each in node.find_all(exp.Anonymous):
+        if function_name(each) in AGGREGATES:
+            yield each
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether an aggregate is inside of an expression."""
+    return any(True for _ in aggregates_in(node))

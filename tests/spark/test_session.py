@@ -1,0 +1,43 @@
+"""What `pt.configure` sets, and what it leaves."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from pyspark.sql import SparkSession
+
+from punctuated.spark import session
+from punctuated.spark.session import REQUIRED, UNLESS_SAID, configure
+
+
+class Conf(dict[str, str]):
+    """Settings of a session."""
+
+    def set(self, name: str, value: str) -> None:
+        self[name] = value
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No engine is asked."""
+    monkeypatch.setattr(session, "check_worker_python", lambda spark: None)
+    monkeypatch.setattr(session, "_is_on_local_files", lambda spark: False)
+
+
+def configured(given: dict[str, Any]) -> Conf:
+    conf = Conf(given)
+    configure(cast(SparkSession, SimpleNamespace(conf=conf)))
+    return conf
+
+
+@pytest.mark.usefixtures("alone")
+def test_rows_come_to_workers_in_pieces_unless_the_session_says_how_large() -> None:
+    [(name, value)] = UNLESS_SAID.items()
+    assert configured({})[name] == value
+    assert configured({name: "1000"})[name] == "1000"
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_is_required_is_set_whatever_was_there() -> None:
+    conf = configured(dict.fromkeys(REQUIRED, "other"))
+    assert {name: conf[name] for name in REQUIRED} == REQUIRED
