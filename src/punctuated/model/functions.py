@@ -1,6 +1,5 @@
 """The functions of expressions: their names, those of SQL, and how many arguments they take."""
 
-
 from punctuated.errors import PredicateError
 from punctuated.model.nearest import hint_of
 
