@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = re.compile(r"\]\((?:\.\./)+(examples/\w+\.(?:py|sql)|CHANGELOG\.md|README\.md)")
 CODE = re.compile(r"`[^`\n]*`")
 INTO_DOCS = re.compile(r"\]\(docs/")
+FOR_INSIDERS = ("decisions/", "experiments", "papers.", "changelog.")
 PLACES = {"CHANGELOG.md": "changelog.md", "README.md": "index.md"}
 
 
@@ -30,8 +31,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """What is written for readers of the repository becomes what MkDocs wants."""
-    if 'class="side-by-side"' in markdown:
-        page.meta["hide"] = ["toc"]  # two programs need the room
+    if 'class="side-by-side"' in markdown or ".svg)" in markdown:
+        page.meta["hide"] = ["toc"]  # two programs, or a plan, need the room
+    if page.file.src_uri.startswith(FOR_INSIDERS):
+        page.meta["search"] = {"boost": 0.3}  # who searches finds the guides first
     up = "../" * page.file.src_uri.count("/")
     linked = OUTSIDE.sub(lambda link: f"]({up}{PLACES.get(link[1], link[1])}", markdown)
     return "\n".join(_row(line) if line.startswith("|") else line for line in linked.split("\n"))
