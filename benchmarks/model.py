@@ -178,14 +178,14 @@ def _table(joins: list[WindowJoin], rows: list[dict[str, Any]], models: dict[str
 def _in_words(totals: dict[str, dict[str, Any]], rows: list[dict[str, Any]], met: bool) -> list[str]:
     chosen = [
         f"{name}: best in {total['best']}, as good as the best (within {TIE:.0%}) in {total['as_good']} of "
-        f"{total['workloads']}; at worst {total['worst_loss']:.1%} dearer"
+        f"{total['workloads']}; at worst {total['worst_loss']:.1%} more expensive"
         for name, total in totals.items()
     ]
     verdict = "met" if met else "[red]missed[/red]"
     return [
         *chosen,
         index_summary([row["index"] for row in rows if row["index"] is not None]),
-        f"target, {TARGET_SHARE:.0%} and at most {TARGET_LOSS:.0%} dearer: {verdict}",
+        f"target, {TARGET_SHARE:.0%} and at most {TARGET_LOSS:.0%} more expensive: {verdict}",
     ]
 
 

@@ -77,15 +77,15 @@ def answer(log: Log) -> list[str]:
         f"  {results.num_rows:,} results, of {pc.count_distinct(results['permit']).as_py():,} permits;",
         f"  the payment comes {pc.approximate_median(days).as_py():.0f} days after the permit (median).",
         "",
-        f"  {'tuples are forgotten by':<{WIDTH}}  results   remembered at most   at the end   permits told over",
+        f"  {'tuples are forgotten by':<{WIDTH}}  results   remembered at most   at the end    permits finished",
         *(_cost(proof, each) for proof, each in joined.items()),
     ]
 
 
 def _cost(proof: str, joined: pt.Join) -> str:
     *states, left, _ = stored(joined)  # the last sample is taken when all streams have ended
-    told = joined.punctuations.num_rows
-    return f"  {proof:<{WIDTH}}  {joined.results.num_rows:>7,}   {max(*states, left):>18,}   {left:>10,}   {told:>17,}"
+    over = joined.punctuations.num_rows
+    return f"  {proof:<{WIDTH}}  {joined.results.num_rows:>7,}   {max(*states, left):>18,}   {left:>10,}   {over:>17,}"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Query 9 of NEXMark: the winning bid of every auction, told when the auction is over.
+"""Query 9 of NEXMark: the winning bid of every auction, reported when the auction is over.
 
 python examples/winning_bids.py
 

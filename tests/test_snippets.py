@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+from codeop import CommandCompiler
 from contextlib import AbstractContextManager, nullcontext
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
@@ -120,6 +121,31 @@ def test_the_spark_quick_start_gives_what_tables_give(tmp_path: Path) -> None:
     counts = pt.join(auctions, bids).group_by("item_id").agg(n=pt.count(), best=pt.max("bid_price"))
     first = counts.sort_by("item_id").slice(0, 5).to_pylist()
     assert shown == [["item_id", "n", "best"], *([str(value) for value in row.values()] for row in first)]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "can be pasted" in page.read_text(encoding="utf-8")], ids=name
+)
+def test_blocks_can_be_pasted_into_a_prompt(page: Path) -> None:
+    for block in blocks(page.read_text(encoding="utf-8")):
+        assert left_open(block.code) == []
+
+
+def left_open(code: str) -> list[str]:
+    """The last lines, if a prompt still waits for more of their statement; an empty line ends an indented one."""
+    compiler, waiting = CommandCompiler(), list[str]()
+    for line in code.lstrip("\n").splitlines():
+        waiting = [*waiting, line] if waiting or line else []
+        is_whole = bool(waiting) and compiler("\n".join(waiting) + "\n" * (not line)) is not None
+        waiting = [] if is_whole else waiting
+    return waiting
+
+
+def test_a_block_that_cannot_be_pasted_is_noticed() -> None:
+    loop = "for i in range(2):\n    print(i)\n"
+    assert left_open(f"{loop}\nprint(2)\n") == [] and left_open(loop) == loop.splitlines()
+    with pytest.raises(SyntaxError):
+        left_open(f"{loop}print(2)\n")
 
 
 def test_programs_are_run() -> None:

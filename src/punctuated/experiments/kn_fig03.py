@@ -87,9 +87,9 @@ def checks(result: Result) -> list[Check]:
     return [
         check(
             "At every split the pair that the model chooses is the cheapest one measured, or at most "
-            f"{MOST_LOSS:.0%} dearer",
+            f"{MOST_LOSS:.0%} more expensive",
             max(losses) <= MOST_LOSS,
-            f"the cheapest at {right} of {len(points)} splits; at worst {max(losses):.1%} dearer",
+            f"the cheapest at {right} of {len(points)} splits; at worst {max(losses):.1%} more expensive",
         ),
         check(
             f"The winners change in the order estimated, at ratios that differ by a factor of {MOST_FACTOR:g} at most",

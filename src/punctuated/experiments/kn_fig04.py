@@ -58,7 +58,7 @@ def checks(result: Result) -> list[Check]:
     return [
         check(
             "In each workload the pair that the model chooses is the cheapest one measured, or at most "
-            f"{MOST_LOSS:.0%} dearer",
+            f"{MOST_LOSS:.0%} more expensive",
             max(losses.values()) <= MOST_LOSS,
             "; ".join(
                 f"{name}: {_best(each['estimated'])} chosen, {_best(each['measured'])} measured, {losses[name]:+.1%}"
