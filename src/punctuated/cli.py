@@ -116,8 +116,8 @@ def repair(
         if found is not None and yes:
             found.carry_out()
     if as_json:
-        told = {} if found is None else {"batch": found.batch, "kept_in": str(found.kept_in)}
-        print_json({**told, "done": found is not None and yes})
+        found_repair = {} if found is None else {"batch": found.batch, "kept_in": str(found.kept_in)}
+        print_json({**found_repair, "done": found is not None and yes})
     elif found is None:
         typer.echo(f"nothing to repair: {sink} has no batch that {checkpoint} has not committed")
     elif yes:

@@ -70,7 +70,7 @@ def counted(n: int, what: str) -> str:
 def _heading(checked: Checked) -> str:
     if checked.target is None:
         return checked.kind.upper()
-    return f"INSERT INTO {checked.target.told}\ncheckpoint: {checked.target.checkpoint}"
+    return f"INSERT INTO {checked.target.shown}\ncheckpoint: {checked.target.checkpoint}"
 
 
 def _place(checked: Checked) -> dict[str, int]:
@@ -79,4 +79,4 @@ def _place(checked: Checked) -> dict[str, int]:
 
 def _sink(checked: Checked) -> dict[str, str]:
     target = checked.target
-    return {} if target is None else {"sink": target.told, "checkpoint": str(target.checkpoint)}
+    return {} if target is None else {"sink": target.shown, "checkpoint": str(target.checkpoint)}

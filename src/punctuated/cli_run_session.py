@@ -109,14 +109,14 @@ class Session:
         """The query of a statement, ready to start; a plan is shown at once."""
         place, doing = checked.task.position, f"preparing the query in line {checked.task.position.line}"
         with at(place), _in_our_words(), self._view.busy(doing), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # told when the script was checked
+            warnings.simplefilter("ignore")  # shown when the script was checked
             query = bound(checked.task, self._catalog)
             if isinstance(checked.task, Explain):
                 self._view.plan(f"{where(self._script.path, checked)}: EXPLAIN", query.explain())
                 return None
             target = checked.target
             assert target is not None, "every query has one by now"
-            watched = Watched(target.name, target.told)
+            watched = Watched(target.name, target.shown)
             run = SparkRun(query, target, self._printer(watched), lambda _, kind, n: self._wrote(watched, kind, n))
         self._running.append(_Running(run, watched, target, place))
         return self._running[-1]

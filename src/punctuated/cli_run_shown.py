@@ -22,11 +22,11 @@ class Watched:
     """A query that is watched."""
 
     name: str
-    told: str  # where its rows go
+    sink: str  # where its rows go
     figures: Figures = field(default_factory=Figures)
     status: str = "starting"
     began: float = field(default_factory=time.monotonic)
-    shown: tuple[int, int] = (-2, -1)  # batch and rows that were told last
+    shown: tuple[int, int] = (-2, -1)  # batch and rows that were shown last
 
 
 def draw(query: Watched) -> Iterator[RenderableType]:
@@ -36,7 +36,7 @@ def draw(query: Watched) -> Iterator[RenderableType]:
     last = (
         f"micro-batch {figures.batch:,}, {figures.batch_ms:,} ms · " if figures.batch >= 0 else "first micro-batch · "
     )
-    yield Text.assemble((query.name, "bold"), f" → {query.told} · {last}{query.status} · {elapsed}")
+    yield Text.assemble((query.name, "bold"), f" → {query.sink} · {last}{query.status} · {elapsed}")
     if figures.streams:
         yield _table_of(figures)
         yield Text(f"out: {_out(figures)}")

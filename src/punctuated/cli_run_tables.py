@@ -24,7 +24,7 @@ def run_on_tables(script: Script, checked: Sequence[Checked], view: View) -> Non
         with at(each.task.position), heard() as said:
             _run(each, script, catalog, view)
         for text in said:
-            if text not in each.warnings:  # those of the check are told
+            if text not in each.warnings:  # those of the check were shown
                 view.say(f"{where(script.path, each)}: warning: {text}")
 
 
@@ -36,4 +36,4 @@ def _run(checked: Checked, script: Script, catalog: Catalog, view: View) -> None
         view.rows(f"line {checked.task.position.line}", query.results)
     else:
         n = write_results(query, target)
-        view.say(f"{target.name} → {target.told}: {counted(n, 'row')}")
+        view.say(f"{target.name} → {target.shown}: {counted(n, 'row')}")

@@ -184,7 +184,7 @@ def choose_view(as_json: bool, most: int | None) -> View:
 
 
 def _with_news(queries: Sequence[Watched]) -> Iterator[Watched]:
-    """Queries that have done a micro-batch since they were told last."""
+    """Queries that have done a micro-batch since they were last shown."""
     for query in queries:
         news = query.figures.batch, query.figures.rows_in
         if query.figures.batch >= 0 and query.shown != news:

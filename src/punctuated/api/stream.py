@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Told:
+class Arguments:
     """The arguments of `pt.stream`: the data and their description."""
 
     data: Any
@@ -43,7 +43,7 @@ class Stream:
     """A declared stream and where its rows come from."""
 
     declared: DeclaredStream
-    told: Told | None = field(default=None, repr=False, compare=False, kw_only=True)
+    arguments: Arguments | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     @property
     def spec(self) -> StreamSpec:
@@ -58,10 +58,10 @@ class Stream:
     @property
     def punctuations(self) -> Source | None:
         """What says that a key is over."""
-        return None if self.told is None else self.told.options.get("punctuations")
+        return None if self.arguments is None else self.arguments.options.get("punctuations")
 
     def with_(self, **changes: Unpack[StreamOptions]) -> Self:
-        """The same stream, declared anew in some respects.
+        """The same stream with some options changed.
 
         Args:
             changes: Options of `pt.stream`. `where` and `select` use the columns of this stream: `where` takes some of
@@ -73,9 +73,9 @@ class Stream:
             >>> bids.with_(window="5 minutes", where=pt.column("item") > 7).spec.window
             TimeWindow(span_us=300000000, offset_us=0)
         """
-        assert self.told is not None, "pt.stream makes streams, and remembers what it was told"
-        options = self.told.options | changes
-        before, now = self.told.options.get("where"), changes.get("where")
+        assert self.arguments is not None, "pt.stream makes streams, and remembers its arguments"
+        options = self.arguments.options | changes
+        before, now = self.arguments.options.get("where"), changes.get("where")
         made = self._made()
         if now is not None:
             now = now if made is None else over(now, made)
@@ -83,7 +83,7 @@ class Stream:
         wanted = changes.get("select")
         if wanted is not None and made is not None:
             options["select"] = {name: over(value, made) for name, value in columns_of(wanted, self.schema, "select=")}
-        again: Self = stream(self.told.data, **options)
+        again: Self = stream(self.arguments.data, **options)
         return again
 
     def _made(self) -> Mapping[str, Expression] | None:
@@ -212,7 +212,7 @@ def stream(
     made = _declared(data, **options)
     if isinstance(made, TableStream) and isinstance(data, Iterator):
         data = made.batches  # what was read once is not read again
-    return replace(made, told=Told(data, options))
+    return replace(made, arguments=Arguments(data, options))
 
 
 def _declared(

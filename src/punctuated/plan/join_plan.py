@@ -145,7 +145,7 @@ def _window(stream: StreamSpec) -> dict[str, Any]:
 
 def _bounded_by(found: Bound) -> str:
     """The proofs in words."""
-    said = {
+    bounds = {
         Proof.COUNT_WINDOW: "its count window",
         Proof.WINDOW: f"its window as {found.prover} goes on",
         Proof.PUNCTUATIONS: f"{found.prover}'s punctuations",
@@ -153,4 +153,4 @@ def _bounded_by(found: Bound) -> str:
     if found.is_missing:
         return f"unbounded until {found.prover} ends"
     kept = f"; keys that never come in {found.prover} stay until it ends" if found.leaves_strangers else ""
-    return "bounded by " + " and ".join(said[proof] for proof in found.proofs) + kept
+    return "bounded by " + " and ".join(bounds[proof] for proof in found.proofs) + kept

@@ -46,8 +46,8 @@ def _walk(spec: JoinSpec, names: Sequence[str]) -> Iterator[Fact]:
 def _stream(spec: JoinSpec, side: int, known: PlannedInput, statistics: Sequence[StreamStatistics] | None) -> PlanNode:
     far, stream, ours = farthest(spec.reaches)[side], spec.streams[side], statistics and statistics[side]
     reach = {each.name: None if us == UNBOUNDED else us for each, us in zip(spec.streams, far, strict=True)}
-    told = {"up_to_us": {name: us for name, us in reach.items() if name != stream.name}}
-    waits = Fact("waits for", f"{_waits_for(spec, side, far)}; {words.lateness(stream)}", told)
+    reaches = {"up_to_us": {name: us for name, us in reach.items() if name != stream.name}}
+    waits = Fact("waits for", f"{_waits_for(spec, side, far)}; {words.lateness(stream)}", reaches)
     found = (seen(ours),) if ours else ()
     most = most_state(spec, side, statistics) if statistics else None
     is_bounded = not is_unbounded_among(spec, side)

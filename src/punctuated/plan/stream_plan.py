@@ -12,7 +12,7 @@ from punctuated.plan.tree import Fact, Kind, PlanNode
 
 @dataclass(frozen=True)
 class PlannedInput:
-    """What is known of an input beside what the join was told of it."""
+    """What is known of an input beside its declaration."""
 
     pattern_column: str | None = None
     endings: tuple[tuple[tuple[str, ...], str], ...] = ()  # key and time columns of streams that announce its endings
@@ -43,8 +43,8 @@ def plan_stream(spec: JoinSpec, side: int, known: PlannedInput, role: str, *fact
 def seen(ours: StreamStatistics) -> Fact:
     """What was found in the data."""
     counts = {"tuples": ours.tuples, "distinct_values": ours.distinct_values, "punctuations": ours.punctuations}
-    values, said = words.count(ours.distinct_values, "value"), words.count(ours.punctuations, "punctuation")
-    text = f"{words.count(ours.tuples, 'tuple')} at {words.rate(ours.rate)}, {values}, {said}"
+    values, punctuations = words.count(ours.distinct_values, "value"), words.count(ours.punctuations, "punctuation")
+    text = f"{words.count(ours.tuples, 'tuple')} at {words.rate(ours.rate)}, {values}, {punctuations}"
     return Fact("seen", text, counts | {"per_second": ours.rate})
 
 
@@ -58,7 +58,7 @@ def state(bounded_by: str, is_bounded: bool, size: str, tuples: float | None, ou
 
 
 def _limits(stream: StreamSpec) -> Iterator[Fact]:
-    """What else was said of a stream, where it is not what is usual."""
+    """Other options of a stream, where they are not the default ones."""
     if stream.order is not None:
         yield Fact("order", f"equal times by {stream.order}")
     if stream.max_ahead_us is not None:

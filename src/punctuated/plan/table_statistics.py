@@ -57,9 +57,9 @@ class _Stream:
             return _Stream(spec, nothing, nothing, len(rows), 0, seconds, own_window_s, row_bytes)
         codes, valid = codec.encode([rows[name] for name in spec.key])
         tuples = codes[valid], ts[valid]
-        said = [*_said(spec, batches, codec), *_derived(spec, rows, tuples, valid)]
+        endings = [*_declared(spec, batches, codec), *_derived(spec, rows, tuples, valid)]
         n_others = sum(_kind(spec, each) is not Kind.VALUES for batch in batches for each in batch.punctuations)
-        ends = _joined(said)
+        ends = _joined(endings)
         return _Stream(spec, tuples, ends, len(rows), ends[0].size + n_others, seconds, own_window_s, row_bytes)
 
     def statistics(self, others: Sequence["_Stream"]) -> StreamStatistics:
@@ -105,7 +105,7 @@ def _kind(spec: StreamSpec, punctuation: Punctuation) -> Kind:
     return classify(punctuation.patterns, spec.columns, spec.key, spec.time)
 
 
-def _said(spec: StreamSpec, batches: Sequence[StreamBatch], codec: KeyCodec) -> list[Dated]:
+def _declared(spec: StreamSpec, batches: Sequence[StreamBatch], codec: KeyCodec) -> list[Dated]:
     """What endings and rows with patterns say of single values."""
     found = []
     for batch in batches:

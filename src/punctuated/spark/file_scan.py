@@ -40,17 +40,17 @@ class Piece(NamedTuple):
         return self.span.begin == 0
 
 
-def told_name(stream: int, place: int) -> str:
+def path_column(stream: int, place: int) -> str:
     """In a list of files, the column for this column of a stream's paths."""
-    return f"told_{stream}_{place}"
+    return f"path_column_{stream}_{place}"
 
 
 @dataclass(frozen=True)
 class FileScan:
-    """How the files of one stream are read; `told` are the columns in their paths."""
+    """How the files of one stream are read; `in_paths` are the columns in their paths."""
 
     schema: pa.Schema
-    told: tuple[str, ...] = ()
+    in_paths: tuple[str, ...] = ()
     where: pc.Expression | None = None
     rejects: bool = False  # what cannot be read, rather than fail
     filesystem: FileSystem | None = None
@@ -62,23 +62,23 @@ class FileScan:
 
     def _read(self, stream: int, piece: Piece, damages: list[Damage]) -> Iterator[pa.RecordBatch]:
         listed = piece.listed
-        constants = {name: listed[told_name(stream, place)] for place, name in enumerate(self.told)}
+        constants = {name: listed[path_column(stream, place)] for place, name in enumerate(self.in_paths)}
         source = locate(listed[PATH], self.filesystem)
         try:
             file = OpenFile(source, listed[LENGTH], self.schema, constants)
             row_groups = file.row_groups(piece.span, self.where)
         except _DAMAGE as error:
-            damages += self._told(source, listed[PATH], error)[: piece.speaks]
+            damages += self._damage(source, listed[PATH], error)[: piece.speaks]
             return
         for number in row_groups:
             rows = file.read(number, self.where)
             try:
                 yield from list(rows) if self.rejects else rows
             except _DAMAGE as error:
-                damages += self._told(source, listed[PATH], error, f"row group {number}: ")
+                damages += self._damage(source, listed[PATH], error, f"row group {number}: ")
         file.close()
 
-    def _told(self, source: tuple[FileSystem, str], path: str, error: Exception, where: str = "") -> list[Damage]:
+    def _damage(self, source: tuple[FileSystem, str], path: str, error: Exception, where: str = "") -> list[Damage]:
         """What is wrong with a file, if that is to be reported; else, or if it is not the file's fault, raises."""
         why = f"{where}{' '.join(str(error).split()).rstrip('.')}"
         if self.rejects and (isinstance(error, FileNotFoundError | FileError) or _can_be_fetched(source)):

@@ -19,7 +19,7 @@ from pyspark.sql.functions import col, explode, lit, sequence
 from pyspark.sql.types import DataType, StructType
 
 from punctuated.errors import ColumnError, PredicateError, StreamError
-from punctuated.spark.file_scan import LENGTH, PART, PATH, STAMP, STREAM, FileScan, PackFiles, told_name
+from punctuated.spark.file_scan import LENGTH, PART, PATH, STAMP, STREAM, FileScan, PackFiles, path_column
 from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.pack import PACKED_DDL, Pack
 from punctuated.spark.types import arrow_schema
@@ -59,7 +59,7 @@ class Files:
         return self.listing.sparkSession
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def in_paths(self) -> tuple[str, ...]:
         """The columns in the paths, as of partitioned folders."""
         return tuple(self.listing.columns[_N_LISTED:])
 
@@ -67,27 +67,27 @@ class Files:
         """How to read the columns of these names, and those that the filter needs."""
         whole = arrow_schema(self.schema)
         schema = pa.schema([whole.field(name) for name in names]) if self.where is None else whole
-        return FileScan(schema, self.told, self.where, self.rejects, self.filesystem)
+        return FileScan(schema, self.in_paths, self.where, self.rejects, self.filesystem)
 
 
 def pack_files(inputs: Sequence[tuple[Files, Sequence[str], Pack]], n_parts: int, stamp: Sequence[Column]) -> DataFrame:
     """Streams of files, read by the same tasks and packed each by its own pack."""
-    told = {
-        told_name(stream, place): files.schema[name].dataType
+    in_paths = {
+        path_column(stream, place): files.schema[name].dataType
         for stream, (files, _, _) in enumerate(inputs)
-        for place, name in enumerate(files.told)
+        for place, name in enumerate(files.in_paths)
     }
-    lists = [_listed(stream, files, told, stamp) for stream, (files, _, _) in enumerate(inputs)]
+    lists = [_listed(stream, files, in_paths, stamp) for stream, (files, _, _) in enumerate(inputs)]
     parts = explode(sequence(lit(0), lit(n_parts - 1))).alias(PART)
     by_part = reduce(DataFrame.unionAll, lists).select(parts, "*").repartitionById(n_parts, col(PART))
     function = PackFiles(tuple((files.scan(names), pack) for files, names, pack in inputs), n_parts)
     return by_part.mapInArrow(function, PACKED_DDL)
 
 
-def _listed(stream: int, files: Files, told: Mapping[str, DataType], stamp: Sequence[Column]) -> DataFrame:
+def _listed(stream: int, files: Files, in_paths: Mapping[str, DataType], stamp: Sequence[Column]) -> DataFrame:
     """The files of a stream as the tasks get them; other streams' columns in paths are null."""
-    ours = {told_name(stream, place): column_at(_N_LISTED + place) for place in range(len(files.told))}
-    columns = [ours.get(name, lit(None).cast(dtype)).alias(name) for name, dtype in told.items()]
+    ours = {path_column(stream, place): column_at(_N_LISTED + place) for place in range(len(files.in_paths))}
+    columns = [ours.get(name, lit(None).cast(dtype)).alias(name) for name, dtype in in_paths.items()]
     return with_numbers(files.listing).select(
         lit(stream).alias(STREAM),
         column_at(_PATH_PLACE).alias(PATH),
@@ -177,11 +177,11 @@ def _listing(
     """What Spark is asked for; columns in the paths have the types that they have in the stream."""
     reader = (spark.readStream if streaming else spark.read).format("binaryFile").options(**options)
     listing = reader.schema(_LISTED).load(path)
-    told = listing.columns[_N_LISTED:]
-    if not told:
+    in_paths = listing.columns[_N_LISTED:]
+    if not in_paths:
         return listing
     types = {each.name: each for each in columns}
-    whole = StructType([*listing.schema.fields[:_N_LISTED], *(types[name] for name in told)])
+    whole = StructType([*listing.schema.fields[:_N_LISTED], *(types[name] for name in in_paths)])
     return reader.schema(whole).load(path)
 
 

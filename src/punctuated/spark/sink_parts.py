@@ -45,7 +45,7 @@ class Part:
     schema: pa.Schema
     types: StructType
     way: Way
-    told: str  # the way, for people
+    shown_way: str  # the way, for people
     table: TableSink | None = None
     function: Function | None = None
 
@@ -105,8 +105,8 @@ def choose_part(
 ) -> Part:
     """The part of this kind with its sink, and the way of its rows."""
     if callable(sink):
-        told = "rows, to a function"
-        return Part(kind, tuple(places), *columns, Way.FUNCTION, told, function=sink)
+        shown_way = "rows, to a function"
+        return Part(kind, tuple(places), *columns, Way.FUNCTION, shown_way, function=sink)
     if not isinstance(sink, str | os.PathLike | TableSink):
         raise StreamError(
             "a sink is a path, pt.parquet(…), pt.delta(…), or a function of a DataFrame and a batch id, not "
@@ -114,8 +114,8 @@ def choose_part(
         )
     table = sink if isinstance(sink, TableSink) else parquet(sink)
     table = replace(table, path=qualified(session, table.path))
-    way, told = _way(session, table)
-    part = Part(kind, tuple(places), *columns, way, told, table)
+    way, shown_way = _way(session, table)
+    part = Part(kind, tuple(places), *columns, way, shown_way, table)
     table.check(part.schema, part.name)
     if part.is_delta:
         check_delta_types(part.schema, part.name)

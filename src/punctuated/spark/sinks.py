@@ -127,7 +127,7 @@ def write_to(
 def with_sinks(plan: PlanNode, writable: Writable, sinks: Mapping[str, Sink | None]) -> PlanNode:
     """The plan, and above it how the rows get to each sink, and why; without sinks they leave as rows."""
     parts = _parts(writable, sinks)
-    ways = tuple(Fact(part.name, part.told, {"way": part.way.value, "path": part.path}) for part in parts)
+    ways = tuple(Fact(part.name, part.shown_way, {"way": part.way.value, "path": part.path}) for part in parts)
     if ways:
         return PlanNode(Kind.OUTPUT, "written by write_to", ways, (plan,))
     by_workers = "; to tables of write_to, files by the workers" if writable.is_streaming else ""
@@ -174,11 +174,11 @@ class Batches:
         numbered = with_numbers(rows).where(column_at(KIND_PLACE) == FILE).select(column_at(self.n_columns - 1))
         files = [WrittenFile.from_json(row[0]) for row in numbered.collect()]
         folders = {part.kind: part.folders for part in self.parts}
-        for told in self.outlet.tables:
-            ours = [file for file in files if file.part == told.part]
-            table_of(told.sink, folders[told.part]).publish(batch_id, ours, told)
+        for table in self.outlet.tables:
+            ours = [file for file in files if file.part == table.part]
+            table_of(table.sink, folders[table.part]).publish(batch_id, ours, table)
             if self.on_written is not None:
-                self.on_written(batch_id, told.part, sum(file.n_rows for file in ours))
+                self.on_written(batch_id, table.part, sum(file.n_rows for file in ours))
 
 
 def _parts(writable: Writable, sinks: Mapping[str, Sink | None]) -> Iterator[Part]:

@@ -70,7 +70,7 @@ class Catalog:
         data = self._data(statement)
         columns = _names(data)
         computed: dict[str, Expression] = {}
-        said = [self._source(each, columns, computed) for each in statement.punctuated]
+        sources = [self._source(each, columns, computed) for each in statement.punctuated]
         select = {name: here(name) for name in columns} | computed if computed else None
         key = tuple(_column(name, columns, "KEY", statement) for name in statement.key)
         time = None if statement.time is None else _column(statement.time, columns, "TIME", statement)
@@ -82,41 +82,41 @@ class Catalog:
             time=time,
             window=window,
             lateness=statement.lateness or 0,
-            punctuations=reduce(or_, said) if said else None,
+            punctuations=reduce(or_, sources) if sources else None,
             select=select,
         )
         return declared
 
-    def _source(self, said: Punctuated, columns: list[str], computed: dict[str, Expression]) -> Source:
+    def _source(self, declared: Punctuated, columns: list[str], computed: dict[str, Expression]) -> Source:
         """What says that a key is over, in the terms of `pt.stream`; a flag may have to be computed."""
-        with at(said.position):
-            if said.kind == "unique":
+        with at(declared.position):
+            if declared.kind == "unique":
                 return unique()
-            if said.kind == "clustered":
+            if declared.kind == "clustered":
                 return clustered()
-            if said.kind == "endings":
-                return self._endings(said)
-            argument = said.argument or ""
+            if declared.kind == "endings":
+                return self._endings(declared)
+            argument = declared.argument or ""
             found = match(argument, columns)
-            if said.kind == "patterns":
-                return rows_with(_known(found, argument, columns, said.position))
-            return when(_flag(said, columns, computed) if found is None else found)
+            if declared.kind == "patterns":
+                return rows_with(_known(found, argument, columns, declared.position))
+            return when(_flag(declared, columns, computed) if found is None else found)
 
-    def _endings(self, said: Punctuated) -> Source:
+    def _endings(self, declared: Punctuated) -> Source:
         """Another stream of the script: each of its rows ends its key, at its time."""
-        name = match(said.argument or "", self._statements)
+        name = match(declared.argument or "", self._statements)
         if name is None:
-            raise unknown("there is no stream", said.argument or "", self._statements, said.position)
+            raise unknown("there is no stream", declared.argument or "", self._statements, declared.position)
         announced = self._statements[name]
         if not announced.key or announced.time is None:
             raise StreamError(f"stream {name!r} needs a KEY and a TIME: its rows say which key ends, and when")
         return endings(self._data(announced), key=announced.key, time=announced.time)
 
 
-def _flag(said: Punctuated, columns: list[str], computed: dict[str, Expression]) -> str:
+def _flag(declared: Punctuated, columns: list[str], computed: dict[str, Expression]) -> str:
     """The name of a new column, which is what stands behind WHEN."""
     flag = free_names([_FLAG], [*columns, *computed])[0]
-    computed[flag] = flag_expression(said.argument or "", said.position, columns)
+    computed[flag] = flag_expression(declared.argument or "", declared.position, columns)
     return flag
 
 

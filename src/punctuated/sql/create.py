@@ -1,4 +1,4 @@
-"""CREATE STREAM: columns, what is said of the stream, its source and options."""
+"""CREATE STREAM: columns, what is declared of the stream, its source and options."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,18 +27,18 @@ class CreateClauses(Clauses):
                 raise unsupported(f"CREATE {word}", self.place(), "write CREATE STREAM")
         self.need("STREAM")
         name = self.name("a name for the stream")
-        said = _Said(name)
+        declaration = _Declaration(name)
         self.need("(")
-        said.take(*self._element(said))
+        declaration.take(*self._element(declaration))
         while self.take(","):
-            said.take(*self._element(said))
+            declaration.take(*self._element(declaration))
         self.need(")")
         self.need("FROM")
         source = self.text("a source in quotes, such as 'parquet'")
-        said.places["source"] = source.position
-        return said.stream(source.text, self.options(), start.to(name.position))
+        declaration.places["source"] = source.position
+        return declaration.stream(source.text, self.options(), start.to(name.position))
 
-    def _element(self, said: "_Said") -> tuple[str, Any, Place]:
+    def _element(self, declaration: "_Declaration") -> tuple[str, Any, Place]:
         start = self.place()
         readers: dict[str, Callable[[], Any]] = {
             "TIME": lambda: self.name("the column of times").text,
@@ -52,7 +52,7 @@ class CreateClauses(Clauses):
                 self._advance()
                 return word.lower(), read(), start.to(self.place_before())
         name = self.name("a column and its type, or TIME, KEY, PUNCTUATED BY, LATENESS or WINDOW")
-        return "column", (name.text, self._type(said)), name.position
+        return "column", (name.text, self._type(declaration)), name.position
 
     def _is_column_named_so(self) -> bool:
         """Whether a word that begins an element is the name of a column: a type comes behind it."""
@@ -94,7 +94,7 @@ class CreateClauses(Clauses):
             return self.name("the column of patterns").text
         return self.name("the stream of endings").text if kind == "ENDINGS" else None
 
-    def _type(self, said: "_Said") -> str:
+    def _type(self, declaration: "_Declaration") -> str:
         start = self.place()
         try:
             found = self._parse_types(allow_identifiers=False)
@@ -151,8 +151,8 @@ class CreateClauses(Clauses):
         return sign + (self._prev.text.lower() if is_word else self._prev.text)
 
 
-class _Said:
-    """What the elements of a declaration say together."""
+class _Declaration:
+    """The elements of a declaration, gathered."""
 
     def __init__(self, name: Name) -> None:
         self.name, self.places = name, {"name": name.position}

@@ -35,7 +35,7 @@ class Target:
     options: dict[str, str] = field(default_factory=dict)  # of Spark's writer
 
     @property
-    def told(self) -> str:
+    def shown(self) -> str:
         """Where to, for people."""
         place = self.table.path if self.table is not None else self.options.get(PATH, "")
         return f"{self.format} {place}".strip()

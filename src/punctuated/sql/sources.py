@@ -29,7 +29,7 @@ class Opened:
     """What a statement reads: data for `pt.stream`, and which way their rows take."""
 
     data: Any
-    told: str
+    way: str
 
 
 class Sources(Protocol):

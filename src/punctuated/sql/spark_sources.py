@@ -34,11 +34,11 @@ class SparkSources:
 
     def open(self, statement: CreateStream) -> Opened:
         """A streaming DataFrame, or files."""
-        options, told = options_of(statement, self._folder), way_of(statement, self._folder)
+        options, way = options_of(statement, self._folder), way_of(statement, self._folder)
         take_option(LANE, options)
         if why_rows(statement, self._folder) is None:
-            return Opened(self._files(statement, options), told)
-        return Opened(self._frame(statement, options), told)
+            return Opened(self._files(statement, options), way)
+        return Opened(self._frame(statement, options), way)
 
     def _files(self, statement: CreateStream, options: dict[str, str]) -> Any:
         path = take_option(PATH, options)

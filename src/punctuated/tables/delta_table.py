@@ -63,28 +63,28 @@ class DeltaTable:
                 "give the same as partition_by="
             )
 
-    def publish(self, batch: int, files: Sequence[WrittenFile], told: Written) -> None:
+    def publish(self, batch: int, files: Sequence[WrittenFile], rows: Written) -> None:
         """Commit the files of a batch, unless the log has the batch."""
         if not files:
             return
         if not self.place.exists(LOG):
-            self.prepare(told.schema, f"the {told.part}s")
+            self.prepare(rows.schema, f"the {rows.part}s")
         table = self._open()
-        if self._is_there(table, told.token, batch):
+        if self._is_there(table, rows.token, batch):
             self.remove(self.place.to(file.name) for file in files)
             return
         package, transaction = deltalake(), deltalake("deltalake.transaction")
-        now, schema = int(time() * 1000), package.Schema.from_arrow(stored_schema(told.schema))
+        now, schema = int(time() * 1000), package.Schema.from_arrow(stored_schema(rows.schema))
         adds = [
             transaction.AddAction(file.name, file.n_bytes, dict(file.partition), now, True, file.stats)
             for file in files
         ]
-        said = package.CommitProperties(app_transactions=[package.Transaction(_app(told.token), batch, now)])
+        properties = package.CommitProperties(app_transactions=[package.Transaction(_app(rows.token), batch, now)])
         parted = list(self._sink.partition_by)
         try:
-            table.create_write_transaction(adds, "append", schema, parted, commit_properties=said)
+            table.create_write_transaction(adds, "append", schema, parted, commit_properties=properties)
         except deltalake("deltalake.exceptions").CommitFailedError:
-            if not self._is_there(self._open(), told.token, batch):  # else another driver of this query was faster
+            if not self._is_there(self._open(), rows.token, batch):  # else another driver of this query was faster
                 raise
 
     def left_over(self, *, stopped: bool = False) -> list[str]:

@@ -1,4 +1,4 @@
-"""Names of files: from one that is being written, everything is told that decides whether it may be removed.
+"""Names of files: one that is being written has in it all that decides whether it may be removed.
 
 Such a name is TOKEN-BATCH-BUCKET-NUMBER-ATTEMPT: the token is that of the checkpoint, the batch has the number that
 Spark gives it, the same when it is repeated. Where nobody tells the worker, as over Spark Connect, that is greater than

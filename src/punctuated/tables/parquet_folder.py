@@ -41,26 +41,26 @@ class ParquetFolder:
         self.place, self._batches = Place(path), batches
         self._renames = self.place.renames if renames is None else renames
 
-    def publish(self, batch: int, files: Sequence[WrittenFile], told: Written) -> None:
+    def publish(self, batch: int, files: Sequence[WrittenFile], table: Written) -> None:
         """Show the files of a batch, all at once, unless the batch is there already."""
         folder = f"{self._batches}={batch}"
         if not self.place.exists(folder, COMPLETE):
             if self.place.exists(folder):  # begun and not completed, by a copy or by Spark's writer
                 self.place.files.delete_dir(self.place.to(folder))
             if files or batch == 0:
-                self._show(folder, batch, files, told)
+                self._show(folder, batch, files, table)
                 files = [] if self._renames else files
         self.remove(self.place.to(STAGED, file.name) for file in files)
 
-    def _show(self, folder: str, batch: int, files: Sequence[WrittenFile], told: Written) -> None:
-        gathered = (STAGED, f"{told.token}-{batch}-{uuid.uuid4().hex[:12]}") if self._renames else (folder,)
+    def _show(self, folder: str, batch: int, files: Sequence[WrittenFile], table: Written) -> None:
+        gathered = (STAGED, f"{table.token}-{batch}-{uuid.uuid4().hex[:12]}") if self._renames else (folder,)
         homes = {"/".join([*gathered, *_folders(file)]) for file in files} or {"/".join(gathered)}
         for home in sorted(homes):
             self.place.files.create_dir(self.place.to(home), recursive=True)
         with ThreadPoolExecutor(_AT_A_TIME) as several:
             list(several.map(lambda file: self._bring(file, gathered), files))
         if not files:
-            self._write_empty(gathered, told)
+            self._write_empty(gathered, table)
         self.place.touch(*gathered, COMPLETE)
         if self._renames:
             self.place.files.move(self.place.to(*gathered), self.place.to(folder))
@@ -76,11 +76,11 @@ class ParquetFolder:
                 "or pt.parquet(…, writer='spark')"
             ) from trouble
 
-    def _write_empty(self, gathered: tuple[str, ...], told: Written) -> None:
+    def _write_empty(self, gathered: tuple[str, ...], table: Written) -> None:
         """The first batch shows the columns even if it has no rows."""
-        parted = set(told.sink.partition_by)
-        columns = [field for field in stored_schema(told.schema) if field.name not in parted]
-        schema = pa.schema(columns, metadata={**told.metadata})
+        parted = set(table.sink.partition_by)
+        columns = [field for field in stored_schema(table.schema) if field.name not in parted]
+        schema = pa.schema(columns, metadata={**table.metadata})
         path = self.place.to(*gathered, "part-0000-000.parquet")
         pq.write_table(schema.empty_table(), path, filesystem=self.place.files)
 

@@ -13,7 +13,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 def delta_statistics(metadata: pq.FileMetaData) -> str:
     """As JSON, from the footer of the file. Times are rounded outwards to milliseconds, which is all that Delta reads.
 
-    Of texts and floating point numbers nothing is said: Parquet may cut texts, and NaN is in no order.
+    Texts and floating point numbers have no bounds: Parquet may cut texts, and NaN is in no order.
     """
     least: dict[str, Any] = {}
     greatest: dict[str, Any] = {}
@@ -28,12 +28,12 @@ def delta_statistics(metadata: pq.FileMetaData) -> str:
         if bounds:
             least[name] = _shown(min(low for low, _ in bounds), up=False)
             greatest[name] = _shown(max(high for _, high in bounds), up=True)
-    told = {"numRecords": metadata.num_rows, "minValues": least, "maxValues": greatest, "nullCount": nulls}
-    return json.dumps(told)
+    statistics = {"numRecords": metadata.num_rows, "minValues": least, "maxValues": greatest, "nullCount": nulls}
+    return json.dumps(statistics)
 
 
 def _of_column(metadata: pq.FileMetaData, place: int) -> Iterator[tuple[Any, Any, int] | None]:
-    """Of each row group the bounds, if it has any, and the nulls; None if nothing can be said."""
+    """Of each row group the bounds, if it has any, and the nulls; None if they are not known."""
     for number in range(metadata.num_row_groups):
         column = metadata.row_group(number).column(place)
         found = column.statistics if column.is_stats_set else None

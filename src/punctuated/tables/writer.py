@@ -44,12 +44,12 @@ class Written:
 class TableWriter:
     """The files of one table, of one attempt at one bucket."""
 
-    def __init__(self, told: Written, names: FileNames) -> None:
-        self._told, self._names, self._sink = told, names, told.sink
-        self._place = Place(told.sink.path)
-        self._schema = stored_schema(told.schema)
-        parted = [field for field in self._schema if field.name not in told.sink.partition_by]
-        self._columns = pa.schema(parted, metadata={**told.metadata})
+    def __init__(self, table: Written, names: FileNames) -> None:
+        self._table, self._names, self._sink = table, names, table.sink
+        self._place = Place(table.sink.path)
+        self._schema = stored_schema(table.schema)
+        parted = [field for field in self._schema if field.name not in table.sink.partition_by]
+        self._columns = pa.schema(parted, metadata={**table.metadata})
         self._waiting: dict[Partition, _Rows] = {}
         self._open: dict[Partition, _File] = {}
         self._begun: list[str] = []
@@ -122,8 +122,8 @@ class TableWriter:
         name = f"{self._names.nth(file.number)}{'.parquet' if is_delta else ''}"
         stats = delta_statistics(metadata) if is_delta else ""
         bucket, n_rows = self._names.bucket, metadata.num_rows
-        told = WrittenFile(self._told.part, name, bucket, file.number, n_rows, n_bytes, partition, stats)
-        self._done.append(told)
+        written = WrittenFile(self._table.part, name, bucket, file.number, n_rows, n_bytes, partition, stats)
+        self._done.append(written)
 
 
 def _cut(table: pa.Table, n_bytes: int) -> Iterator[pa.Table]:

@@ -15,7 +15,7 @@ class WrittenFile:
     n_rows: int
     n_bytes: int
     partition: tuple[tuple[str, str | None], ...]
-    stats: str  # of its columns, as Delta tells them
+    stats: str  # of its columns, as Delta has them
 
     def to_json(self) -> str:
         """As text."""

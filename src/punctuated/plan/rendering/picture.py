@@ -29,9 +29,9 @@ _APART = 7  # rows and punctuations of one input, from the middle between them
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 # Colours stand in the rules themselves: many viewers know no variables of CSS.
-_LIGHT = {"ground": "#ffffff", "text": "#1f2933", "faint": "#5f6c7b", "rows": "#1f6aa5", "said": "#b4530a"}
+_LIGHT = {"ground": "#ffffff", "text": "#1f2933", "faint": "#5f6c7b", "rows": "#1f6aa5", "flow": "#b4530a"}
 _LIGHT |= {"box": "#f6f8fa", "edge": "#c3ccd5"}
-_DARK = {"ground": "#14181d", "text": "#e6ebf0", "faint": "#9aa7b4", "rows": "#6cb2ec", "said": "#f0954a"}
+_DARK = {"ground": "#14181d", "text": "#e6ebf0", "faint": "#9aa7b4", "rows": "#6cb2ec", "flow": "#f0954a"}
 _DARK |= {"box": "#1e252c", "edge": "#43505c"}
 _COLOURS = """
 .plan .ground {{ fill: {ground}; }}
@@ -39,11 +39,11 @@ _COLOURS = """
 .plan .join {{ stroke: {rows}; }}
 .plan text {{ fill: {text}; }}
 .plan .name {{ fill: {faint}; }}
-.plan .said, .plan .said .name {{ fill: {said}; }}
+.plan .flow, .plan .flow .name {{ fill: {flow}; }}
 .plan path.rows {{ stroke: {rows}; }}
-.plan path.punctuations {{ stroke: {said}; }}
+.plan path.punctuations {{ stroke: {flow}; }}
 .plan .rows-head {{ fill: {rows}; }}
-.plan .punctuations-head {{ fill: {said}; }}
+.plan .punctuations-head {{ fill: {flow}; }}
 """
 _SHAPES = f"""
 .plan text {{ font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: {FACT_SIZE}px; }}
@@ -87,9 +87,9 @@ class _Placed:
             y += 2
             for i, line in enumerate(lines):
                 y += LINE
-                said = ' class="said"' if fact.is_flow else ""
+                style = ' class="flow"' if fact.is_flow else ""
                 words = _with_name(fact, line) if i == 0 else _text(line)
-                yield f'<text{said} x="{x + PADDING:g}" y="{y - 3:g}">{words}</text>'
+                yield f'<text{style} x="{x + PADDING:g}" y="{y - 3:g}">{words}</text>'
 
     def arrows(self) -> Iterator[str]:
         """From each input into this box."""
