@@ -73,7 +73,7 @@ class CostError(PunctuatedError, ValueError):
 
 
 class ExplainError(PunctuatedError, ValueError):
-    """A plan is asked for in a form that there is not, or of something that has none."""
+    """A plan was asked for in an unknown format, or of something that has no plan."""
 
 
 class UnboundedStateWarning(UserWarning):

@@ -234,6 +234,21 @@ def test_late_groups_and_unbounded_states_warn() -> None:
         pt.join(left(), right(window=None))
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "remedy"),
+    [
+        ("auto", "give it a window, or give 'A' punctuations"),
+        ("wjoin", "give it a window"),
+        ("pjoin", "give 'A' punctuations"),
+        ("shj", "shj forgets nothing; use 'auto'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::punctuated.UnboundedStateWarning")  # that of A
+def test_the_warning_of_an_unbounded_state_names_what_the_algorithm_uses(algorithm: str, remedy: str) -> None:
+    with pytest.warns(pt.UnboundedStateWarning, match=f"remembers of 'B': {remedy}$"):
+        pt.join(left(), right(window=None), algorithm=algorithm)
+
+
 def test_tables_may_come_from_a_generator() -> None:
     ends = pa.table({"k": [1, 2], "at": [0, 1]})
     said = pt.endings((each for each in (ends,)), key="k", time="at")

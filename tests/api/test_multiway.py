@@ -44,7 +44,7 @@ def test_paths(algorithm: str) -> None:
 
 def test_windows_of_the_streams() -> None:
     a, b, c = stream("A", (1, 0), window=12), stream("B", (1, 5), window=7), stream("C", (1, 12))
-    with pytest.warns(UnboundedStateWarning, match="'C': give it a window, or the others punctuations"):
+    with pytest.warns(UnboundedStateWarning, match="'C': give it a window, or give the others punctuations"):
         assert times(pt.join(a, b, c)) == [(0, 5, 12)]
 
 

@@ -226,7 +226,12 @@ def _unbounded(spec: JoinSpec) -> Iterator[str]:
             (side, repr(spec.streams[side.other].name)) for side in Side if not bounded and is_unbounded(spec, side)
         ]
     for side, others in found:
-        yield (
-            f"nothing bounds what the join remembers of {spec.streams[side].name!r}: give it a window, "
-            f"or {others} punctuations, and an algorithm that uses them"
-        )
+        remedy = _remedy(spec.algorithm, others)
+        yield f"nothing bounds what the join remembers of {spec.streams[side].name!r}: {remedy}"
+
+
+def _remedy(algorithm: Algorithm, others: str) -> str:
+    """What would bound the state of a stream."""
+    proofs = ((algorithm.by_window, "give it a window"), (algorithm.by_punctuation, f"give {others} punctuations"))
+    used = [remedy for is_used, remedy in proofs if is_used]
+    return ", or ".join(used) or f"{algorithm.name} forgets nothing; use 'auto'"

@@ -76,7 +76,7 @@ class Policy:
                 raise AlgorithmError(f"{name}={given!r}: give a time longer than zero")
         if self.purge == "eager" and self.purge_threshold not in (None, 1):
             raise AlgorithmError(
-                f"purge_threshold={self.purge_threshold}: an eager purge waits for none; say purge='lazy'"
+                f"purge_threshold={self.purge_threshold}: an eager purge waits for none; give purge='lazy'"
             )
         if self.propagate == "pull" and (self.propagate_every is not None or self.propagate_after is not None):
             raise AlgorithmError("propagate='pull' waits to be asked; leave propagate_every and propagate_after out")

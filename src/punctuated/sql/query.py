@@ -61,12 +61,12 @@ class SqlQuery:
         return self._relation.write_to(results, **how)
 
     def to_pylist(self) -> list[dict[str, Any]]:
-        """The results as dictionaries, one per row; of tables."""
+        """The results as dictionaries, one per row; over tables only."""
         found: list[dict[str, Any]] = self._table("to_pylist").to_pylist()
         return found
 
     def to_pandas(self, **options: Any) -> Any:
-        """The results as a pandas frame; of tables."""
+        """The results as a pandas frame; over tables only."""
         return self._table("to_pandas").to_pandas(**options)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

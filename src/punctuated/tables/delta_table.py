@@ -59,7 +59,7 @@ class DeltaTable:
             )
         if list(table.metadata().partition_columns) != parted:
             raise SinkError(
-                f"{self._sink.path} is parted by {', '.join(table.metadata().partition_columns) or 'nothing'}; "
+                f"{self._sink.path} is partitioned by {', '.join(table.metadata().partition_columns) or 'nothing'}; "
                 "give the same as partition_by="
             )
 

@@ -39,7 +39,7 @@ class TableSink:
     storage_options: Mapping[str, str] = field(default_factory=dict)
 
     def check(self, schema: pa.Schema, what: str) -> None:
-        """Raise if the rows of a part have no such columns, or cannot be parted by them."""
+        """Raise if the rows of a part have no such columns, or cannot be partitioned by them."""
         for option, names in (("sort_by", [name for name, _ in self.sort_by]), ("partition_by", self.partition_by)):
             for name in names:
                 if name not in schema.names:

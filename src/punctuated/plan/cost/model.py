@@ -68,7 +68,7 @@ class CostModel:
     # One direction
 
     def probe(self, structure: str, window: float, matches: float = 0) -> float:
-        """One search: tuples touched, times P, and what the paper does not have, see `Weight`."""
+        """Cost of one search: tuples touched, times P, and the costs that the paper leaves out (see `Weight`)."""
         weight = self.weights.of(structure)
         in_tree = matches if weight.match is None else 0
         touched = tuples_probed(structure, window, self.bucket_size, self.node_size, in_tree, self.weights.ceilings)
@@ -76,23 +76,23 @@ class CostModel:
         return in_window + touched * weight.P + matches * (weight.match or 0.0)
 
     def insert(self, structure: str, window: float) -> float:
-        """To store a tuple: tuples touched, times I, and the fixed cost if there is one."""
+        """Cost of storing a tuple: tuples touched, times I, and the fixed cost if there is one."""
         weight = self.weights.of(structure)
         return weight.update + tuples_updated(structure, window, self.node_size, self.weights.ceilings) * weight.I
 
     def invalidate(self, structure: str, window: float) -> float:
-        """To forget the oldest tuple, which has to be found again: as much as to insert it (KN-14, KN-16)."""
+        """Cost of forgetting the oldest tuple. It has to be found again, so it equals an insertion (KN-14, KN-16)."""
         return self.insert(structure, window)
 
     def one_way(self, structure: str, probes: float, updates: float, window: float, matches: float = 0) -> float:
-        """So many searches and updates per second; every tuple that is stored drives another one out (KN-03)."""
+        """Cost of these searches and updates per second; every tuple that is stored drives another one out (KN-03)."""
         searched = probes * self.probe(structure, window, matches)
         return searched + updates * (self.insert(structure, window) + self.invalidate(structure, window))
 
     # A join
 
     def directions(self, pair: str, seen: Observation) -> Sides:
-        """Eq. (2): of the directions A → B and B → A, each with the loop around the tuples that probe in it.
+        """Eq. (2): the costs of the directions A → B and B → A, each with the loop around the tuples that probe in it.
 
         A tuple that is shed goes through the loop, but neither searches nor updates (KN-38).
         """
@@ -107,7 +107,7 @@ class CostModel:
         return seen.rates[ours] * self.weights.loop + worked
 
     def join(self, pair: str, seen: Observation) -> float:
-        """Eq. (1): both directions."""
+        """Eq. (1): the cost of both directions."""
         return sum(self.directions(pair, seen))
 
     def candidates(
@@ -121,9 +121,9 @@ class CostModel:
         return sorted(found, key=lambda each: (each.cost, each.pair))
 
     def value_index(self, seen: Observation, n_values: float) -> float:
-        """What the index of values costs if tuples have one of so many values, evenly.
+        """Cost of the index of values, if the tuples are spread evenly over `n_values` values.
 
-        The fewer tuples of a value there are in both windows, the more often one comes when there is none.
+        The fewer tuples of a value there are in both windows, the more often a new one finds none.
         """
         weight = self.weights.value_index
         if weight is None:

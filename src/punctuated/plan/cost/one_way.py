@@ -10,7 +10,7 @@ from punctuated.plan.cost.model import CostModel, ModelOptions
 
 
 def probe_cost(structure: str, window: float, *, matches: float = 0, **options: Unpack[ModelOptions]) -> float:
-    """Cost of one search in a window of so many tuples: tuples touched, times P, and the fixed cost if there is one.
+    """Cost of one search in a window: tuples touched, times P, and the fixed cost if there is one.
 
     Args:
         structure: `N` nested loops, `H` hash index, `B` B+tree or `T` T-tree.
@@ -27,7 +27,7 @@ def probe_cost(structure: str, window: float, *, matches: float = 0, **options: 
 
 
 def insert_cost(structure: str, window: float, **options: Unpack[ModelOptions]) -> float:
-    """Cost of storing a tuple in a window of so many: tuples touched, times I, and the fixed cost if there is one.
+    """Cost of storing a tuple in a window: tuples touched, times I, and the fixed cost if there is one.
 
     Example:
         >>> insert_cost("H", 5000)

@@ -21,9 +21,9 @@ def _as_floats(weights: object, checked: Callable[[float, str], float], *names: 
 class Weight:
     """Costs of touching one tuple of a structure: `P` in a search, `I` in an update (P_d and I_d of Table 1).
 
-    The others are not in the paper, whose formulas they leave as they are: what a search and an update cost whatever
-    they touch, what each match adds to a search (None: in a tree it is one more tuple touched, elsewhere nothing), and
-    what each doubling of the window adds to it.
+    The paper does not have the other costs, and its formulas do not change: `search` and `update` are fixed costs of
+    each, `match` is what a match adds to a search (None: in a tree one more tuple touched, elsewhere nothing), and
+    `doubling` is what each doubling of the window adds to it.
     """
 
     P: float
@@ -40,9 +40,10 @@ class Weight:
 
 @dataclass(frozen=True)
 class ValueIndexWeight:
-    """Costs of the index of values that both windows share, which the paper does not have.
+    """Costs of the index of values that both windows share; the paper has no such index.
 
-    Of a tuple, what it costs more if its value is not there yet, and what each match adds.
+    `arrival` is the cost of a tuple, `new_value` what it costs more if its value is not there yet, and `match` what a
+    match adds.
     """
 
     arrival: float
@@ -58,9 +59,9 @@ class ValueIndexWeight:
 class Weights:
     """The weights of all structures, by their letters.
 
-    Not in the paper: `loop` is what a tuple costs in the join around the structures; `ceilings` says whether the
-    formulas of the trees round up, as the paper's do; `by_range` are the weights for other predicates than equality,
-    where they differ; and `value_index` are those of the index of values, where they are known.
+    The other fields are not in the paper. `loop` is what a tuple costs in the join around the structures. `ceilings`
+    says whether the formulas of the trees round up, as the paper's do. `by_range` has the weights for other predicates
+    than equality, if they differ. `value_index` has those of the index of values, if they are known.
 
     Example:
         >>> KANG_WEIGHTS.of("H").P

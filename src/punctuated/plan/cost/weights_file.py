@@ -43,7 +43,7 @@ def save_weights(weights: Weights, path: str | Path | None = None) -> Path:
 
 
 def weights_content(weights: Weights) -> dict[str, Any]:
-    """Weights as JSON has them; what the paper does not have is there only if it counts.
+    """Weights as JSON. Fields that the paper does not have are there only if they have an effect.
 
     >>> from punctuated.plan.cost import KANG_WEIGHTS
     >>> weights_content(KANG_WEIGHTS)["N"]
@@ -85,7 +85,7 @@ def load_weights(path: str | Path | None = None) -> Weights:
 
 
 def calibrated_weights() -> Weights | None:
-    """The weights saved for this machine, or `None` if there are none, or where others could have put them."""
+    """The weights saved for this machine; `None` if there are none, or if another user could have written them."""
     try:
         file = weights_path()
     except CostError:

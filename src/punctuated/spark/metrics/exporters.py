@@ -18,11 +18,11 @@ class Exporter:
     """Takes metrics; a subclass says what to do with them."""
 
     def export(self, metrics: JoinMetrics) -> None:
-        """A batch is done."""
+        """Take the metrics of a batch that is done."""
         raise NotImplementedError
 
     def ended(self, query_id: str) -> None:
-        """A query is over: it has finished, was stopped or has failed."""
+        """Take note that a query is over: it has finished, was stopped or has failed."""
 
 
 class Call(Exporter):
@@ -32,11 +32,11 @@ class Call(Exporter):
         self._function, self._ended = function, ended
 
     def export(self, metrics: JoinMetrics) -> None:
-        """Call the first."""
+        """Call the first function."""
         self._function(metrics)
 
     def ended(self, query_id: str) -> None:
-        """Call the second."""
+        """Call the second function, if there is one."""
         if self._ended is not None:
             self._ended(query_id)
 
