@@ -153,6 +153,7 @@ class BoundJoin:
         bucket: int = 0,
         *,
         timed: bool = False,
+        groups_alone: bool = False,
         sample_us: int | None = None,
         sample_from_us: int | None = None,
         bucket_bytes: int | None = None,
@@ -161,7 +162,8 @@ class BoundJoin:
     ) -> JoinDriver:
         """A new driver for one bucket, with an empty state.
 
-        `timed` asks for the times of results even if the view does not. Metrics are sampled every `sample_us` of event
+        `timed` asks for the times of results even if the view does not. With `groups_alone`, results have no columns
+        that their groups do not need. Metrics are sampled every `sample_us` of event
         time, from `sample_from_us` or the first tuple on. `bucket_bytes` is the most that it may hold, unless the join
         itself has a limit. `hash_bits` below 64 force collisions. `tables` keeps what goes beyond memory, by default as
         long as the process lives.
@@ -169,7 +171,7 @@ class BoundJoin:
         limit = self.spec.bucket_bytes if self.spec.bucket_bytes is not None else bucket_bytes
         is_ordered = self.grouping is not None and self.grouping.is_ordered
         setup = DriverSetup(
-            spec=replace(self.spec, bucket_bytes=limit),
+            spec=replace(self.spec, bucket_bytes=limit, selected=self._grouped if groups_alone else self.spec.selected),
             schemas=self.schemas,
             key_types=self.key_types,
             where=self.where,
@@ -195,6 +197,14 @@ class BoundJoin:
             return Distinct(self.results, by, self.key)
         timed = self.view is View.CHAIN
         return GroupBy(self.results, by, self.key, aggregates, sheds=self._estimates, timed=timed, shape=shape)
+
+    @property
+    def _grouped(self) -> tuple[str, ...] | None:
+        """The columns of the results that groups need; None for all."""
+        if self.grouping is None or self.grouping.is_ordered or self._estimates or self.shape is not None:
+            return self.spec.selected
+        taken = [each.column for each in self.grouping.aggregates.values() if each.column is not None]
+        return tuple(dict.fromkeys([*self.grouping.by, *taken]))
 
     @property
     def _estimates(self) -> bool:

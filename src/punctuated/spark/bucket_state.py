@@ -12,11 +12,10 @@ from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
 from punctuated.join.exchange.bundle import Bundle, pack_bundle, unpack_bundle
 from punctuated.join.output.group_by import GroupBy
-from punctuated.join.output.views import View
 from punctuated.join.state.journal import Journal, restore
 from punctuated.spark.chunk_files import chunk_files
 from punctuated.spark.compression import compress, decompress
-from punctuated.spark.query import Query
+from punctuated.spark.query import Purpose, Query
 from punctuated.spark.stored_tables import StoredTables
 
 _SLACK = 1 << 17  # bytes of entries that are not worth a compaction
@@ -30,7 +29,7 @@ class Bucket:
     journal: Journal
     groups: GroupBy | None
     speaks_for_all: bool  # of what is the same in all buckets
-    purpose: tuple[View, dict[str, str]]  # of the query that it was made for: another query cannot use it
+    purpose: Purpose  # of the query that it was made for: another query cannot use it
     tables: StoredTables | None = None  # what goes beyond its memory
     tokens: list[str] = field(default_factory=list)  # of the entries that make it up
 

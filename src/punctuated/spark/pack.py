@@ -22,7 +22,8 @@ from punctuated.spark.rejects import write_rejects
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])
 PACKED_DDL = "bucket INT, side TINYINT, rejected BOOLEAN, data BINARY"
-_LARGEST = 64 << 20  # bytes of rows that are packed at a time
+_LEAST, _LARGEST = 16 << 20, 64 << 20  # bytes of rows that are packed at a time, in memory that is used again
+_OF_BUCKET = 256 << 10  # of them for each bucket: smaller blobs are not worth it
 _SENT = 8 << 20  # bytes of blobs that leave at a time
 
 Addressed: TypeAlias = tuple[int, bytes]  # the id of a bucket, and a blob for it
@@ -41,7 +42,11 @@ class Pack:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         compile_all((Kernels.OF_EXCHANGE,))
-        return chain.from_iterable(map(self._pack, _gathered(batches)))  # holds nothing that is packed
+        return chain.from_iterable(map(self._pack, _gathered(batches, self._portion)))  # holds nothing that is packed
+
+    @property
+    def _portion(self) -> int:
+        return min(_LARGEST, max(_LEAST, _OF_BUCKET * self.n_buckets))
 
     def _pack(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         batch_us = None
@@ -106,13 +111,13 @@ def _in_portions(addressed: Iterable[Addressed]) -> Iterator[list[Addressed]]:
         yield portion
 
 
-def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Few large tables instead of many small batches."""
+def _gathered(batches: Iterator[pa.RecordBatch], portion: int) -> Iterator[pa.Table]:
+    """Tables of so many bytes instead of many small batches."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         if batch.num_rows:
             waiting.append(batch)
-        if sum(each.nbytes for each in waiting) > _LARGEST:
+        if sum(each.nbytes for each in waiting) > portion:
             yield _table_of(waiting)
     if waiting:
         yield _table_of(waiting)

@@ -7,10 +7,13 @@ from typing import Any
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.join.driver import JoinDriver
 from punctuated.join.output.grouping import Grouping
+from punctuated.join.output.in_band import RESULT
 from punctuated.join.output.views import View
 from punctuated.join.overflow.scratch import TableStore
 from punctuated.spark.worker_limit import worker_limit
 from punctuated.tables.writer import Written
+
+Purpose = tuple[View, dict[str, str], bool]
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,15 @@ class Query:
         return " ".join(stream.name for stream in self.join.spec.streams) if self.join.view is View.CHAIN else ""
 
     @property
-    def purpose(self) -> tuple[View, dict[str, str]]:
+    def purpose(self) -> Purpose:
         """What a bucket in memory is made for, beside the join itself."""
-        return self.join.view, self.join.definition
+        return self.join.view, self.join.definition, self._groups_alone
+
+    @property
+    def _groups_alone(self) -> bool:
+        """Whether nobody sees the results themselves, but only their groups."""
+        written = () if self.outlet is None else self.outlet.tables
+        return self.join.grouping is not None and all(each.part != RESULT for each in written)
 
     def new_driver(self, bucket: int, tables: TableStore | None = None) -> JoinDriver:
         """A new driver for one bucket; `tables` keeps what goes beyond its memory.
@@ -50,4 +59,5 @@ class Query:
         If Spark limits a worker's memory, a bucket has half of it, unless the join says otherwise.
         """
         limit = worker_limit()
-        return self.join.driver(bucket, bucket_bytes=None if limit is None else limit // 2, tables=tables)
+        most = None if limit is None else limit // 2
+        return self.join.driver(bucket, groups_alone=self._groups_alone, bucket_bytes=most, tables=tables)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
 from punctuated.join.exchange.bundle import pack_bundle, to_ipc
 from punctuated.join.exchange.spread import spread
+from punctuated.join.output import group_by
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.group_by import GroupBy
 from punctuated.model.aggregate import Aggregate
@@ -156,6 +158,27 @@ def test_no_results_no_groups() -> None:
         assert groups.process(batch).to_pylist() == []
         groups.load(groups.save())
     assert groups.schema == pa.schema([("k", pa.int64()), ("c", pa.string()), ("s", pa.float64())])
+
+
+def test_results_wait_for_one_that_ends_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many small parts are grouped together; nobody can tell, and none is forgotten when groups are saved."""
+    asked = {f"{each} v": Aggregate(each, "v") for each in FUNCTIONS}  # type: ignore[arg-type]
+    parts = [pa.table({"k": [i % 3, 7], "c": ["a", None], "v": [i / 7, None]}, schema=SCHEMA) for i in range(10)]
+    ts = [np.array([i, i]) for i in range(10)]
+    found = []
+    for enough in (0, 50, 1 << 20):
+        monkeypatch.setattr(group_by, "_ENOUGH", enough)
+        for restarts in (False, True):
+            groups = GroupBy(SCHEMA, ["k"], ["k"], asked)
+            for part, times in zip(parts, ts, strict=True):
+                assert not len(groups.process(BatchResult([part], [times])))
+                if restarts:
+                    saved, groups = groups.save(), GroupBy(SCHEMA, ["k"], ["k"], asked)
+                    groups.load(saved)
+            found.append(groups.process(BatchResult(ended=True)))
+    assert all(each.equals(found[0]) for each in found)
+    whole = GroupBy(SCHEMA, ["k"], ["k"], asked).process(BatchResult(parts, ts, ended=True))
+    assert whole.equals(found[0])
 
 
 def test_groups_of_another_version_say_what_to_do() -> None:

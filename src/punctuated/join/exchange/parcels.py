@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import pyarrow as pa
 
 from punctuated.join.exchange.bundle import Bundle, from_ipc, from_json, pack_bundle, to_ipc, to_json, unpack_bundle
+from punctuated.join.exchange.narrow_columns import narrowed, widened
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.punctuation import Punctuation
@@ -26,7 +27,7 @@ def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None, n
     for batch in batches:
         bundle = dict(common)
         if len(batch.rows):
-            bundle["rows"] = to_ipc(batch.rows)
+            bundle |= _written(batch.rows)
         for number, endings in enumerate(batch.endings):
             bundle[f"{_kind(endings)}.{number}"] = to_ipc(endings.keys.append_column("\0ts", endings.ts))
         yield pack_bundle(bundle)
@@ -45,18 +46,37 @@ def rows_brought(written: Iterable[bytes]) -> int:
 
 def read_parcels(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:
     """All parcels of a bucket together."""
-    rows, ticks, endings, punctuations = [schema.empty_table()], [], [], []
+    ticks, endings, punctuations = [], [], []
     types = schema.types
-    for bundle in map(unpack_bundle, written):
-        if "rows" in bundle:
-            rows.append(from_ipc(bundle["rows"]))
+    bundles = [unpack_bundle(data) for data in written]
+    for bundle in bundles:
         if "tick" in bundle:
             ticks.append(from_ipc(bundle["tick"]))
         for ts, text, in_band in from_json(bundle["punctuations"]):
             punctuations.append(Punctuation(ts, parse_punctuation(text, types), in_band))
         endings += [_endings(from_ipc(data), name) for name, data in bundle.items() if "." in name]
     tick = pa.concat_tables(ticks) if ticks else None
-    return StreamBatch(pa.concat_tables(rows), tuple(endings), tuple(punctuations), tick=tick)
+    return StreamBatch(_read(schema, bundles), tuple(endings), tuple(punctuations), tick=tick)
+
+
+def _written(rows: pa.Table) -> Bundle:
+    """Rows by column: narrow ones by their places, and the others as a table."""
+    found = {f"numbers {place}": narrowed(column) for place, column in enumerate(rows.columns)}
+    numbers: Bundle = {name: data for name, data in found.items() if data is not None}
+    others = [place for place in range(rows.num_columns) if f"numbers {place}" not in numbers]
+    return {"n_here": to_json(len(rows)), "others": to_ipc(rows.select(others)), **numbers}
+
+
+def _read(schema: pa.Schema, bundles: Sequence[Bundle]) -> pa.Table:
+    """The inverse, of several parcels."""
+    filled = [bundle for bundle in bundles if "n_here" in bundle]
+    counts, others = [from_json(bundle["n_here"]) for bundle in filled], [from_ipc(each["others"]) for each in filled]
+    columns = []
+    for place, field in enumerate(schema):
+        name = f"numbers {place}"
+        pieces = [bundle.get(name) or rest[field.name] for bundle, rest in zip(filled, others, strict=True)]
+        columns.append(widened(list(zip(counts, pieces, strict=True)), field.type))
+    return pa.table(columns, schema=schema)
 
 
 def _kind(endings: EndedKeys) -> str:

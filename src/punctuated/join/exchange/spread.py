@@ -6,7 +6,7 @@ bucket, and so does the tick of the batch, which lets a bucket without objects e
 Without a key one side is spread by its rows, and the tuples of the other go to every bucket.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -16,10 +16,12 @@ import pyarrow as pa
 
 from punctuated.join.exchange.boundaries import Boundaries
 from punctuated.join.exchange.tick import make_tick
+from punctuated.join.exchange.whole_numbers import are_whole, read_whole, write_whole
 from punctuated.join.intake.key_encoding import encode_rows
 from punctuated.join.intake.keys import OrderedKeys
 from punctuated.join.intake.take_in import ending_times, key_columns, punctuation_times, row_times
 from punctuated.join.state.take_rows import take_rows
+from punctuated.kernels.deal import deal_numbers, place_rows
 from punctuated.kernels.key_bytes import hash_keys, mix_codes
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
@@ -27,7 +29,7 @@ from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 
 Numbers = npt.NDArray[np.int64]
-_FEW = 4  # buckets: to look for the rows of each of them is faster than to sort all
+Places = npt.NDArray[np.int32]
 _ODD = np.int64(0x9E3779B97F4A7C1)  # any large odd number: columns of a row are mixed by it
 
 
@@ -95,13 +97,29 @@ def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
     """The rows of each bucket."""
     if n_buckets == 1:
         return [table]
-    if n_buckets <= _FEW:
-        whole = table.combine_chunks()
-        return [take_rows([whole], np.flatnonzero(numbers == bucket)) for bucket in range(n_buckets)]
-    short = numbers.astype(np.uint16)  # so that the sort is by counting
-    sorted_table = take_rows([table], np.argsort(short, kind="stable"))
-    edges = np.concatenate([[0], np.cumsum(np.bincount(short, minlength=n_buckets))])
-    return [sorted_table.slice(low, high - low) for low, high in pairwise(edges.tolist())]
+    edges = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(numbers, minlength=n_buckets))])
+    places = np.empty(numbers.size, np.int32)
+    place_rows(numbers, edges[:-1].copy(), places)
+    named = dict(zip(table.column_names, table.columns, strict=True))
+    others = [name for name, column in named.items() if not are_whole(column)]
+    order = _dealt([np.arange(numbers.size)], places) if others else places
+    rest = take_rows([table.select(others)], order)
+    columns = [rest[name] if name in others else _dealt_column(column, places) for name, column in named.items()]
+    dealt = pa.table(columns, schema=table.schema)
+    return [dealt.slice(low, high - low) for low, high in pairwise(edges.tolist())]
+
+
+def _dealt_column(column: pa.ChunkedArray, places: Places) -> pa.Array:
+    return write_whole(_dealt(map(read_whole, column.chunks), places), column.type)
+
+
+def _dealt(parts: Iterable[Numbers], places: Places) -> Numbers:
+    """These parts of a column, one after the other, as one array in which each number is at its place."""
+    dealt, at = np.empty(places.size, np.int64), 0
+    for part in parts:
+        deal_numbers(part, places[at : at + part.size], dealt)
+        at += part.size
+    return dealt
 
 
 def _spread_endings(endings: EndedKeys, n_buckets: int) -> list[EndedKeys]:

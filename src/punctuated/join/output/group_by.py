@@ -26,6 +26,7 @@ from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.aggregate import Aggregate
 
 _GROUPS, _MOMENTS = "groups", "moments"
+_ENOUGH = 16 << 20  # bytes of results that are grouped at a time: each time all open groups are looked at
 
 
 class GroupBy:
@@ -60,6 +61,7 @@ class GroupBy:
         self._estimates = GroupEstimates(aggregates, by) if sheds else None
         self._values = self._estimates or Aggregates(schema, aggregates)
         self._moments = FinalMoments() if timed else None
+        self._waiting: list[pa.Table] = []  # results that are not in their groups yet
         nothing = self._finish(np.zeros(0, np.bool_))
         self._shape, self._nothing = shape, nothing if shape is None else shape.shaped(nothing)
 
@@ -81,10 +83,12 @@ class GroupBy:
 
     def _process(self, batch: BatchResult) -> tuple[pa.Table, Ints]:
         """The groups that are final now, and if wanted, since when."""
-        if batch.results:
-            self._accumulate(batch)
+        self._take_in(batch)
         if self._estimates is not None:
             self._estimates.fold(batch.watermark)
+        elif self._moments is None and not (batch.punctuations or batch.ranges or batch.ended):
+            return self._nothing, np.empty(0, np.int64)
+        self._accumulate()
         ended_at = self._ended_at(batch)
         final = ended_at != FOREVER
         ts = ended_at[final] if self._moments is None else self._moments.take(ended_at, batch.watermark)
@@ -102,6 +106,7 @@ class GroupBy:
 
     def save(self) -> bytes:
         """The open groups as bytes."""
+        self._accumulate()
         kept = {_GROUPS: self._groups, **self._values.save()}
         if self._moments is not None:
             kept[_MOMENTS] = self._moments.save()
@@ -118,14 +123,25 @@ class GroupBy:
         except KeyError:
             raise SnapshotError("the saved groups are of another version; start with a new checkpoint") from None
 
-    def _accumulate(self, batch: BatchResult) -> None:
-        rows = pa.concat_tables(batch.results)
-        if self._ordered:
-            rows = rows.append_column(TIME, pa.array(np.concatenate(batch.result_ts)))
+    def _take_in(self, batch: BatchResult) -> None:
+        if batch.results:
+            rows = pa.concat_tables(batch.results)
+            if self._ordered or self._moments is not None:
+                rows = rows.append_column(TIME, pa.array(np.concatenate(batch.result_ts)))
+            self._waiting.append(rows)
+        if self._estimates is not None or sum(rows.nbytes for rows in self._waiting) >= _ENOUGH:
+            self._accumulate()
+
+    def _accumulate(self) -> None:
+        """Every result that waits goes to its group."""
+        if not self._waiting:
+            return
+        rows = pa.concat_tables(self._waiting)
+        self._waiting = []
         numbers, self._groups = number_groups(self._groups, rows)
         self._values.add(numbers, len(self._groups), rows)
         if self._moments is not None:
-            self._moments.add(numbers, len(self._groups), np.concatenate(batch.result_ts))
+            self._moments.add(numbers, len(self._groups), rows[TIME].to_numpy())
 
     def _ended_at(self, batch: BatchResult) -> Ints:
         """When an output punctuation of this batch, or the end of the streams, has ended each open group's value.
