@@ -18,7 +18,7 @@ from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.join.overflow.cold import cold_blocks
 from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
-from punctuated.spark.stored_tables import StoredTables
+from punctuated.spark import stored_tables
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Steps, clear_cache, ends, is_spreadable, make_query, observe, pack_batch
@@ -48,7 +48,8 @@ def test_steps_with_little_memory_equal_the_oracle(case: Case, n_buckets: int, m
         return seen
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(StoredTables, "table_bytes", 150)  # three tuples or so
+        for name in ("_MAPPED", "_WHOLE"):
+            patch.setattr(stored_tables, name, 150)  # three tuples or so
         patch.setattr(cold_blocks, "_MERGED", 2)
         check_equals_oracle(spilling, case.spec, case.batches, but=("stored", "forgotten", *COUNTED))
 
