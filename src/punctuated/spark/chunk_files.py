@@ -8,12 +8,13 @@ Chunks are written aside and renamed, so one that was found whole stays whole, u
 another file or has changed.
 """
 
-import hashlib
 import os
 import re
-import stat
 import shutil
+import stat
+import struct
 import tempfile
+import zlib
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -24,9 +25,9 @@ from punctuated.private_folder import do_without, private_folder, write_private
 
 _LARGEST = 4 << 30  # bytes of all files together, or a part of what is free on their disk if that is more
 _SHARE = 4
-_DIGEST = 16
-_HEADER = b"punctuated chunk 2\n".ljust(64 - _DIGEST)  # arrays in a file that is mapped begin where processors like it
-_BEGIN = len(_HEADER) + _DIGEST
+_SUM = struct.Struct("<QQ")  # how many bytes there are, and their checksum
+_HEADER = b"punctuated chunk 2\n".ljust(64 - _SUM.size)  # what is mapped is aligned
+_BEGIN = len(_HEADER) + _SUM.size
 _CHECKED = 1 << 16  # so many files a process knows to be whole
 _NAME = re.compile(r"[\w-]+\.(chunk|\d+)")  # a chunk, or one that is being written by a process
 FOLDER_VARIABLE = "PUNCTUATED_CACHE_DIR"
@@ -89,7 +90,7 @@ class ChunkFiles:
             return
         aside = self._path(token).with_suffix(f".{os.getpid()}")
         try:
-            write_private(aside, _HEADER, _digest(data), data)
+            write_private(aside, _HEADER, _sum(data), data)
             aside.replace(self._path(token))
         except OSError as trouble:
             do_without("Python workers cannot share state in files, and read it from the state store instead", trouble)
@@ -149,11 +150,11 @@ def _unpacked(content: bytes) -> bytes | None:
 
 def _is_whole(content: bytes | memoryview) -> bool:
     begin, data = bytes(content[:_BEGIN]), memoryview(content)[_BEGIN:]
-    return begin == _HEADER + _digest(data)
+    return begin == _HEADER + _sum(data)
 
 
-def _digest(data: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(data, digest_size=_DIGEST).digest()
+def _sum(data: bytes | memoryview) -> bytes:
+    return _SUM.pack(len(data), zlib.crc32(data))
 
 
 def _own_folder() -> Path | None:

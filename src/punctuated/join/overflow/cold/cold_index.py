@@ -69,11 +69,14 @@ class ColdIndex:
             places.append(run.places[first:last][run.is_here[first:last]])
         return np.concatenate(places)
 
-    def remove(self, addresses: Ints, places: Ints) -> None:
-        """The values with these addresses at these places are taken."""
+    def mark(self, addresses: Ints, places: Ints, *, here: bool) -> None:
+        """Whether the values with these addresses are at these places; those that were taken may come back."""
         for run in self._runs:
             of, at = _located(run, addresses)
-            run.is_here[at[run.places[at] == places[of]]] = False
+            run.is_here[at[run.places[at] == places[of]]] = here
+
+    def tidy(self) -> None:
+        """Nothing that was taken comes back any more."""
         self._runs = [run for run in self._runs if run.is_here.any()]
 
 
