@@ -218,7 +218,7 @@ class ColdBlocks:
         return self._last_read[1]
 
     def _values(self, number: int) -> Ints:
-        """Of each value of a block the address, the times of its last tuples, and, if watched, the first ends of windows."""
+        """Of each value of a block the address, the times of its last tuples and, if watched, its windows' first ends."""
         block = self._block(number)
         width = 1 + sum(self._widths) + (self._n if block["watched"] else 0)
         return self._list(int(block["list"])).reshape(-1, width)[block["offset"] : block["offset"] + block["slots"]]
