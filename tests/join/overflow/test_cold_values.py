@@ -161,6 +161,23 @@ def test_a_save_writes_what_changed() -> None:
     assert len(again) < len(first) / 2
 
 
+def test_what_is_as_it_was_goes_back_unwritten() -> None:
+    driver = new_driver(replace(TIGHT, memory=Memory(tuples=30)))
+    driver.process(as_batch(TIGHT.left, [Row((key, 0, 0, False)) for key in range(60)]), as_batch(TIGHT.right, []))
+    assert isinstance(driver.overflow, ColdValues)
+    blocks = driver.overflow.blocks
+    before, on_disk = set(blocks.numbers()), int(blocks.n_tuples.sum())
+    found = [
+        driver.process(as_batch(TIGHT.left, []), as_batch(TIGHT.right, [Row((key, ts, 0, False)) for key in range(9)]))
+        for ts in (1, 2)
+    ]
+    assert [sum(map(len, each.results)) for each in found] == [9, 9]
+    assert before <= set(blocks.numbers())
+    assert int(blocks.n_tuples.sum()) >= on_disk
+    fresh = [each for number in blocks.numbers() if number not in before for each in blocks.rows(number)]
+    assert sum(map(len, fresh)) and all((each.ts > 0).all() for each in fresh)
+
+
 def as_text(case: Case) -> Case:
     """The same with letters for keys."""
 

@@ -218,7 +218,7 @@ class ColdBlocks:
         return self._last_read[1]
 
     def _values(self, number: int) -> Ints:
-        """Of each value of a block the address, the times of its last tuples and, if watched, its windows' first ends."""
+        """Of each value of a block the address, the times of its last tuples and, if watched, when windows end."""
         block = self._block(number)
         width = 1 + sum(self._widths) + (self._n if block["watched"] else 0)
         return self._list(int(block["list"])).reshape(-1, width)[block["offset"] : block["offset"] + block["slots"]]
@@ -250,6 +250,7 @@ class ColdBlocks:
 
     def save(self) -> Content:
         """What is left of the blocks, what was taken, and, unless they stay where they are, the blocks, once."""
+        self._last_read = None  # files that nobody looks into may change
         taken = [place_of(number, np.flatnonzero(~left)) for number, left in sorted(self._left.items())]
         records = {"left": self._blocks.copy(), "taken": np.concatenate([NO_INTS, *taken]).view(_PLACE)}
         log = Log(self._blocks["number"].copy(), self._next, lambda at: self._rows(self._blocks["number"][at]))
