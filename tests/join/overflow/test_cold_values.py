@@ -21,7 +21,7 @@ from punctuated.join.overflow.cold.cold_values import ColdValues
 from punctuated.join.overflow.scratch import Scratch
 from punctuated.join.state.journal import Journal, restore
 from punctuated.model.batch import StreamBatch
-from punctuated.model.memory import Memory
+from punctuated.model.memory import Allowance, Memory
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, StreamSpec
@@ -96,6 +96,20 @@ def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case, sha
 def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObject) -> None:
     case = data.draw(cases(types=[how], max_objects=14))
     check(case, of_two(case, data.draw(MEMORIES)))
+
+
+@pytest.mark.parametrize("how", [JoinType.INNER, JoinType.FULL, JoinType.ANTI])
+@FEWER
+@given(data=st.data())
+def test_equals_the_oracle_where_all_goes_to_disk_between_batches(how: JoinType, data: st.DataObject) -> None:
+    """So values go back to where they came from, and what has come to them lies elsewhere."""
+    case = data.draw(cases(types=[how], announced=data.draw(st.sampled_from([None, key_patterns()]))))
+    spec = of_two(case, 1.0)
+    driver = new_driver(spec)
+    assert isinstance(driver.overflow, ColdValues)
+    working = Memory(tuples=data.draw(st.sampled_from([3, 9, 99])))
+    driver.overflow._allowed = Allowance(working, Memory(tuples=1))
+    check(case, spec, driver)
 
 
 @FEWER
