@@ -1,7 +1,7 @@
 """Compression of bytes for the state store: compressing is several times faster than sending more bytes.
 
 Most of a state are numbers of eight bytes whose upper ones hardly differ. So bytes are sorted by their places in such
-words first, if that makes a sample smaller: then zstd takes a third of the time and gives a third less.
+words first, unless a sample gets larger by that: then zstd takes a third of the time and gives a third less.
 """
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 _CODEC = pa.Codec("zstd", compression_level=1)
 _WORD = 8
 _BY_PLACE = 1 << 63  # beside the length: bytes are sorted by their places
+_FASTER = 1.1  # so much more is worth the time that it saves
 _SAMPLE = 1 << 14  # bytes, from the middle
 
 
@@ -35,7 +36,7 @@ def _packed(data: bytes | memoryview) -> bytes:
 
 
 def _is_better(sample: memoryview) -> bool:
-    return len(_packed(_sorted(sample))) < len(_packed(sample))
+    return len(_packed(_sorted(sample))) < _FASTER * len(_packed(sample))
 
 
 def _sorted(data: memoryview) -> bytes:

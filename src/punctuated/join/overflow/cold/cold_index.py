@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from punctuated.join.state.saved import NO_INTS, Ints
+from punctuated.kernels.ascending import occurrences
 
 _SLOT_BITS = 20
 
@@ -82,8 +83,7 @@ class ColdIndex:
 
 def _located(run: _Run, addresses: Ints) -> tuple[Ints, Ints]:
     """Where in a run each address is, as often as it is there: which address, and at which position."""
-    start = np.searchsorted(run.addresses, addresses)
-    counts = np.searchsorted(run.addresses, addresses, side="right") - start
+    start, counts = occurrences(run.addresses, np.ascontiguousarray(addresses))
     hit = np.flatnonzero(counts)
     return np.repeat(hit, counts[hit]), _stretches(start[hit], counts[hit])
 
