@@ -46,10 +46,11 @@ def private_folder(folder: Path) -> Path:
     return found
 
 
-def write_private(path: Path, data: bytes) -> None:
+def write_private(path: Path, *parts: bytes | memoryview) -> None:
     """Write a new file that nobody else may read or write."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
+        for part in parts:
+            file.write(part)
 
 
 def do_without(what: str, trouble: Exception) -> None:

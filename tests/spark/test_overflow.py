@@ -1,5 +1,6 @@
 """States beyond memory on Spark: what is not in memory is in the state store, and comes back from there."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,12 @@ from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.join.overflow.cold import cold_blocks
 from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
-from punctuated.spark.stored_tables import StoredTables
+from punctuated.spark import stored_tables
+from punctuated.spark.chunk_files import FOLDER_VARIABLE
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Steps, clear_cache, ends, is_spreadable, make_query, observe, pack_batch
+from spark.test_chunk_files import chunks, spoil
 
 FEWER = settings(max_examples=settings().max_examples // 4)
 
@@ -29,7 +32,8 @@ FEWER = settings(max_examples=settings().max_examples // 4)
 @FEWER
 @given(cases().filter(is_spreadable), st.integers(1, 3), st.integers(1, 9), st.integers(0, 1 << 30).map(Random))
 def test_steps_with_little_memory_equal_the_oracle(case: Case, n_buckets: int, memory: int, random: Random) -> None:
-    """Workers lose what they have in memory now and then, and attempts fail after a part of their work."""
+    """Workers lose what they have in memory and in files now and then, and attempts fail after a part of their work."""
+    folder = Path(os.environ[FOLDER_VARIABLE]) / "chunks"
 
     def spilling(spec: JoinSpec, batches: Sequence[Batch]) -> list[Observed]:
         clear_cache()
@@ -44,13 +48,18 @@ def test_steps_with_little_memory_equal_the_oracle(case: Case, n_buckets: int, m
                 steps.load(saved)
             if random.random() < 0.5:
                 clear_cache()
+            for path in chunks(folder) if random.random() < 0.5 else []:
+                spoil(path, random)
             seen.append(observe(spec, steps.run(packed)))
         return seen
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(StoredTables, "table_bytes", 150)  # three tuples or so
+        for name in ("_MAPPED", "_WHOLE"):
+            patch.setattr(stored_tables, name, 150)  # three tuples or so
         patch.setattr(cold_blocks, "_MERGED", 2)
         check_equals_oracle(spilling, case.spec, case.batches, but=("stored", "forgotten", *COUNTED))
+    for path in chunks(folder):
+        path.unlink()
 
 
 def tables(n: int = 2_000) -> dict[str, pa.Table]:

@@ -5,6 +5,7 @@ and what outlives the batch. It knows nothing of engines: the same driver serves
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -71,7 +72,7 @@ class JoinDriver:
         parts |= self.overflow.parts
         return parts if self.shedding is None else {**parts, "shedding": self.shedding}
 
-    @property
+    @cached_property
     def fingerprint(self) -> fingerprint.Parts:
         """What a saved state and this join must have in common."""
         return {**fingerprint.of(self.spec, self.schemas, self.codec.types), **self.setup.definition}

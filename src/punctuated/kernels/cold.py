@@ -41,6 +41,28 @@ def find_or_add_values(state: AnyState, codes: Ints, last_ts: Ints, last_ends: I
                 ending.last_ts[side] = max(ending.last_ts[side], last_ts[i, side])
 
 
+@in_place
+def unlink_values(state: AnyState, side: int, values: Ints, owner: Ints, positions: Ints) -> int:
+    """Take all tuples of a side out of these values; their nodes become shells.
+
+    Fills in the positions of those that live, value by value, and the place of each one's value; returns how many.
+    """
+    n = 0
+    for i in range(values.size):
+        value: Any = state.values[values[i]]
+        position = value.head[side]
+        for _ in range(value.count[side]):
+            node: Any = state.nodes[position]
+            if node.mark & DEAD == 0:
+                owner[n], positions[n] = i, position
+                n += 1
+            node.value = NONE
+            position = node.next
+        value.head[side] = value.tail[side] = NONE
+        value.count[side] = 0
+    return n
+
+
 @inlined
 def push_front(state: AnyState, side: int, node: Any, end: int) -> None:
     """A node becomes the oldest one of its ring and of its value list."""

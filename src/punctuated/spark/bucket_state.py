@@ -85,7 +85,7 @@ class StateLog:
         return bucket
 
     def _new_tables(self) -> StoredTables | None:
-        return None if self._tables is None else StoredTables(self._tables)
+        return None if self._tables is None else StoredTables(self._tables, chunk_files())
 
     def reopen(self, bucket: Bucket) -> None:
         """Give a bucket that stayed in memory since another step its tables by the way of this step."""
@@ -119,6 +119,8 @@ class StateLog:
         parts = {"join": bucket.journal.write(bucket.driver), "previous": head.token.encode()}
         if bucket.groups is not None:
             parts["groups"] = bucket.groups.save()
+        if bucket.tables is not None:
+            bucket.tables.save()
         data = compress(pack_bundle(parts))
         self._entries.updateValue((head.stop,), (data,))
         chunk_files().write(token, data)

@@ -3,22 +3,32 @@
 Spark gives a bucket to one worker now and to another one later. A worker that does not have the bucket in its memory
 reads what others wrote here, which is far faster than the state store. The store remains the only truth: a chunk is
 asked for by a token from the store, and a missing or damaged chunk is read from the store.
+
+Chunks are written aside and renamed, so one that was found whole stays whole, unless the file system says that it is
+another file or has changed.
 """
 
-import hashlib
 import os
 import re
+import shutil
 import stat
+import struct
 import tempfile
+import zlib
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import pyarrow as pa
+
 from punctuated.private_folder import do_without, private_folder, write_private
 
-_LARGEST = 4 << 30  # bytes of all files together
-_HEADER = b"punctuated chunk 1\n"
-_DIGEST = 16
+_LARGEST = 4 << 30  # bytes of all files together, or a part of what is free on their disk if that is more
+_SHARE = 4
+_SUM = struct.Struct("<QQ")  # how many bytes there are, and their checksum
+_HEADER = b"punctuated chunk 2\n".ljust(64 - _SUM.size)  # what is mapped is aligned
+_BEGIN = len(_HEADER) + _SUM.size
+_CHECKED = 1 << 16  # so many files a process knows to be whole
 _NAME = re.compile(r"[\w-]+\.(chunk|\d+)")  # a chunk, or one that is being written by a process
 FOLDER_VARIABLE = "PUNCTUATED_CACHE_DIR"
 
@@ -32,6 +42,7 @@ class ChunkFiles:
     def __init__(self, folder: Path | None, largest: int = _LARGEST) -> None:
         self._folder, self._largest = folder, largest
         self._unlooked = largest  # bytes written since the folder was measured
+        self._checked: dict[str, tuple[int, ...]] = {}  # which version of a file that is mapped was found to be whole
 
     def read(self, token: str) -> bytes | None:
         """The chunk, if it is here and whole."""
@@ -45,13 +56,41 @@ class ChunkFiles:
             self.forget([token])
         return data
 
-    def write(self, token: str, data: bytes) -> None:
+    @property
+    def are_here(self) -> bool:
+        """Whether there is a folder for files."""
+        return self._folder is not None
+
+    def map(self, token: str) -> pa.Buffer | None:
+        """The chunk, if it is here and whole; what is not looked at is not read, but for the first time."""
+        if self._folder is None:
+            return None
+        path = self._path(token)
+        try:
+            seen = path.stat()
+            content = pa.memory_map(str(path)).read_buffer() if seen.st_size else pa.py_buffer(b"")
+        except OSError:
+            return None
+        version = seen.st_ino, seen.st_size, seen.st_mtime_ns, content.size
+        if self._checked.get(token) != version:
+            if not _is_whole(memoryview(content)):
+                self.forget([token])
+                return None
+            self._know(token, version)
+        return content[_BEGIN:]
+
+    def _know(self, token: str, version: tuple[int, ...]) -> None:
+        self._checked[token] = version
+        if len(self._checked) > _CHECKED:
+            self._checked.pop(next(iter(self._checked)))
+
+    def write(self, token: str, data: bytes | memoryview) -> None:
         """Write a chunk for others."""
         if self._folder is None:
             return
         aside = self._path(token).with_suffix(f".{os.getpid()}")
         try:
-            write_private(aside, _packed(data))
+            write_private(aside, _HEADER, _sum(data), data)
             aside.replace(self._path(token))
         except OSError as trouble:
             do_without("Python workers cannot share state in files, and read it from the state store instead", trouble)
@@ -63,6 +102,7 @@ class ChunkFiles:
     def forget(self, tokens: list[str]) -> None:
         """Remove chunks that are no longer part of any state."""
         for token in tokens if self._folder is not None else []:
+            self._checked.pop(token, None)
             _remove(self._path(token))
 
     def _path(self, token: str) -> Path:
@@ -104,18 +144,17 @@ def _begins_as_ours(path: Path) -> bool:
     return begin != b"" and _HEADER.startswith(begin)
 
 
-def _packed(data: bytes) -> bytes:
-    return b"".join([_HEADER, _digest(data), data])
-
-
 def _unpacked(content: bytes) -> bytes | None:
-    data = content[len(_HEADER) + _DIGEST :]
-    is_whole = content.startswith(_HEADER) and content[len(_HEADER) : len(_HEADER) + _DIGEST] == _digest(data)
-    return data if is_whole else None
+    return content[_BEGIN:] if _is_whole(content) else None
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=_DIGEST).digest()
+def _is_whole(content: bytes | memoryview) -> bool:
+    begin, data = bytes(content[:_BEGIN]), memoryview(content)[_BEGIN:]
+    return begin == _HEADER + _sum(data)
+
+
+def _sum(data: bytes | memoryview) -> bytes:
+    return _SUM.pack(len(data), zlib.crc32(data))
 
 
 def _own_folder() -> Path | None:
@@ -134,4 +173,11 @@ def _own_folder() -> Path | None:
 @cache
 def chunk_files() -> ChunkFiles:
     """Those of this host."""
-    return ChunkFiles(_own_folder())
+    folder = _own_folder()
+    return ChunkFiles(folder, _room(folder))
+
+
+def _room(folder: Path | None) -> int:
+    with suppress(OSError):
+        return max(_LARGEST, shutil.disk_usage(folder).free // _SHARE) if folder is not None else _LARGEST
+    return _LARGEST

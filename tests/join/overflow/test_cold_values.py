@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from driver_harness import TEXTS, new_driver, run
+from driver_harness import TEXTS, bound_join, new_driver, run
 from journaled import journaled
 from multiway_harness import check as check_many
 from multiway_harness import new_driver as new_driver_of_many
@@ -21,7 +21,7 @@ from punctuated.join.overflow.cold.cold_values import ColdValues
 from punctuated.join.overflow.scratch import Scratch
 from punctuated.join.state.journal import Journal, restore
 from punctuated.model.batch import StreamBatch
-from punctuated.model.memory import Memory
+from punctuated.model.memory import Allowance, Memory
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range
 from punctuated.model.side import LEFT, RIGHT
 from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, StreamSpec
@@ -98,6 +98,20 @@ def test_equals_the_oracle_for_every_join_type(how: JoinType, data: st.DataObjec
     check(case, of_two(case, data.draw(MEMORIES)))
 
 
+@pytest.mark.parametrize("how", [JoinType.INNER, JoinType.FULL, JoinType.ANTI])
+@FEWER
+@given(data=st.data())
+def test_equals_the_oracle_where_all_goes_to_disk_between_batches(how: JoinType, data: st.DataObject) -> None:
+    """So values go back to where they came from, and what has come to them lies elsewhere."""
+    case = data.draw(cases(types=[how], announced=data.draw(st.sampled_from([None, key_patterns()]))))
+    spec = of_two(case, 1.0)
+    driver = new_driver(spec)
+    assert isinstance(driver.overflow, ColdValues)
+    working = Memory(tuples=data.draw(st.sampled_from([3, 9, 99])))
+    driver.overflow._allowed = Allowance(working, Memory(tuples=1))
+    check(case, spec, driver)
+
+
 @FEWER
 @given(cases(), MEMORIES)
 def test_an_extra_predicate_decides_what_matches(case: Case, share: float) -> None:
@@ -159,6 +173,22 @@ def test_a_save_writes_what_changed() -> None:
     driver.process(some_rows(0), as_batch(TIGHT.right, []))
     first, again = journal.write(driver), journal.write(driver)
     assert len(again) < len(first) / 2
+
+
+def test_what_is_as_it_was_goes_back_unwritten() -> None:
+    """Of nine values that come back seven or more go where they came from; what has met them is written alone."""
+    bound = bound_join(replace(TIGHT, memory=Memory(tuples=64)), n_buckets=8)
+    driver = replace(bound, at_once=1).driver(0)  # 32 tuples while it is processed, 4 while others are
+    driver.process(as_batch(TIGHT.left, [Row((key, 0, 0, False)) for key in range(30)]), as_batch(TIGHT.right, []))
+    assert isinstance(driver.overflow, ColdValues)
+    blocks = driver.overflow.blocks
+    before = set(blocks.numbers())
+    met = driver.process(as_batch(TIGHT.left, []), some_rows(1))
+    assert sum(map(len, met.results)) == 9
+    written = [blocks.rows(number) for number in blocks.numbers() if number not in before]
+    assert sum(len(ours) for ours, _ in written) <= 4  # two of them had been in memory
+    assert sum(len(other) for _, other in written) >= 7
+    assert sum(map(len, driver.process(some_rows(2), some_rows(3)).results)) == 9 * (1 + 2)
 
 
 def as_text(case: Case) -> Case:

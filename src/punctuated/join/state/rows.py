@@ -57,6 +57,10 @@ class RowStore:
         self._returned_ids = np.concatenate([self._returned_ids, ids])
         return first
 
+    def came_back(self, rows: RowNumbers) -> npt.NDArray[np.bool_]:
+        """Which of these rows were elsewhere, and have come back since rows were gathered."""
+        return np.asarray(rows >= self.n_stored + len(self._batch))
+
     def ids(self, rows: RowNumbers) -> npt.NDArray[np.int64]:
         """The numbers of these rows in the order of arrival, which never change."""
         base, behind = self.n_stored, self.n_stored + len(self._batch)

@@ -17,12 +17,14 @@ import pyarrow as pa
 
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
 from punctuated.join.overflow.cold.cold_index import MOST_SLOTS, ColdIndex, block_of, place_of, slot_of
+from punctuated.join.overflow.cold.homes import Returning, Taken
 from punctuated.join.overflow.cold.portion import ColdTuples, Portion
 from punctuated.join.overflow.scratch import TableStore
 from punctuated.join.state.saved import NO_INTS, Content, Ints, Loaded, LoadedLog, Log
 from punctuated.kernels.layout import NEVER, NOT_SET
 
 _MERGED = 16  # blocks that are written anew together
+_SMALL = 4  # half of such a part of a full block is worth keeping as it is
 Mask = npt.NDArray[np.bool_]
 _PLACE = np.dtype([("place", "i8")])
 
@@ -58,14 +60,15 @@ class ColdBlocks:
     # In and out
 
     def put(self, portion: Portion, *, watched: bool) -> None:
-        """Write values to disk."""
-        portion = portion.select(np.argsort(portion.addresses, kind="stable"))
+        """Write values to disk, ascending by their addresses."""
         n, first = portion.addresses.size, self._next
-        soonest = np.stack([each.soonest(n) for each in portion.tuples], axis=1)
-        known = [portion.addresses[:, np.newaxis], portion.last_ts, portion.last_ends, soonest]
-        self._write_list(first, np.concatenate(known, axis=1))
+        known = [portion.addresses[:, np.newaxis], portion.last_ts, portion.last_ends]
+        if watched:
+            known += [each.soonest(n)[:, np.newaxis] for each in portion.tuples]
+        values = np.concatenate(known, axis=1)
+        self._write_list(first, values)
         places = [
-            self._write(portion.slice(start, stop), (first, start), soonest[start:stop], watched)
+            self._write(portion.slice(start, stop), (first, start), values[start:stop], watched)
             for start, stop in _cuts(portion, self._store.table_bytes)
         ]
         self._index.add(portion.addresses, np.concatenate([NO_INTS, *places]))
@@ -81,22 +84,45 @@ class ColdBlocks:
     def volume(self, places: Ints) -> Ints:
         """About how many tuples the value at each place has: as many as others of its block."""
         at = np.searchsorted(self._blocks["number"], block_of(places))
-        return np.asarray((self._blocks["left"].sum(axis=1) // self._blocks["values"])[at])
+        return np.asarray((self._blocks["left"].sum(axis=1) // np.maximum(1, self._blocks["values"]))[at])
 
-    def take(self, places: Ints) -> list[tuple[Portion, bool]]:
-        """The values at these places, block by block, and whether they were watched; they are not here any more."""
-        places = np.sort(places)
+    def whole(self, places: Ints) -> Ints:
+        """These places, and all others of the values there."""
+        numbers, starts = np.unique(block_of(places := np.unique(places)), return_index=True)
+        ours = zip(numbers.tolist(), np.split(places, starts[1:]), strict=False)  # none: one empty part
+        addresses = np.unique(np.concatenate([NO_INTS, *(self._values(n)[slot_of(at), 0] for n, at in ours)]))
+        return self.find(addresses)[1]
+
+    def take(self, places: Ints) -> list[Taken]:
+        """The values at these places, block by block; they are not here any more, unless they are given back."""
+        places, taken = np.sort(places), list[Taken]()
         numbers, starts = np.unique(block_of(places), return_index=True)
-        taken = []
         for number, ours in zip(numbers.tolist(), np.split(places, starts[1:]), strict=True):
             block, portion = self._block(number), self._read(number).select(slot_of(ours))
             block["left"] -= [len(each) for each in portion.tuples]
             block["values"] -= ours.size
             self._left.setdefault(number, np.ones(int(block["slots"]), np.bool_))[slot_of(ours)] = False
-            taken.append((portion, bool(block["watched"])))
-        self._index.remove(np.concatenate([NO_INTS, *(portion.addresses for portion, _ in taken)]), places)
-        self._remove(self._blocks["number"][self._blocks["values"] == 0])
+            taken.append(Taken(portion, ours, bool(block["watched"])))
+        self._index.mark(np.concatenate([NO_INTS, *(each.portion.addresses for each in taken)]), places, here=False)
         return taken
+
+    def give_back(self, values: Returning) -> None:
+        """Values that were taken are here again, as they were; nothing may have been written or tidied up meanwhile."""
+        order = np.argsort(values.places)
+        places, n_tuples = values.places[order], values.n_tuples[order]
+        numbers, starts = np.unique(block_of(places), return_index=True)
+        for number, start, ours in zip(numbers.tolist(), starts, np.split(places, starts[1:]), strict=False):
+            block, slots = self._block(number), slot_of(ours)
+            block["left"] += n_tuples[start : start + ours.size].sum(axis=0)
+            block["values"] += ours.size
+            if block["values"] == block["slots"]:
+                del self._left[number]
+            else:
+                self._left[number][slots] = True
+            if block["watched"]:
+                soonest = self._values(number)[slots, -self._n :].min(axis=0)
+                block["soonest"] = np.minimum(block["soonest"], soonest)
+        self._index.mark(values.addresses, values.places, here=True)
 
     def all_places(self, number: int) -> Ints:
         """The places of all values that are left in a block."""
@@ -142,35 +168,45 @@ class ColdBlocks:
         gone = self._blocks[which & (self._blocks["watched"] == 0)]
         for number in gone["number"].tolist():
             left = self.all_places(number)
-            self._index.remove(self._values(number)[slot_of(left), 0], left)
+            self._index.mark(self._values(number)[slot_of(left), 0], left, here=False)
         self._remove(gone["number"])
         return np.asarray(gone["left"].sum(axis=0))
 
     def tidy(self) -> None:
-        """Write blocks anew of which less than half is left."""
+        """Let go of what was taken, and write blocks anew of which less than half is left."""
+        self._remove(self._blocks["number"][self._blocks["values"] == 0])
+        self._index.tidy()
         for watched in (False, True):
             sparse = 2 * self._blocks["left"].sum(axis=1) < self._blocks["whole"]
             ours = self._blocks["number"][sparse & (self._blocks["watched"] == watched)]
             if ours.size >= _MERGED:
                 places = np.concatenate([self.all_places(number) for number in ours.tolist()])
-                self.put(Portion.joined([portion for portion, _ in self.take(places)]), watched=watched)
+                portion = Portion.joined([each.portion for each in self.take(places)])
+                self._remove(ours)
+                self.put(portion.select(np.argsort(portion.addresses, kind="stable")), watched=watched)
 
     # Blocks
 
-    def _write(self, portion: Portion, listed: tuple[int, int], soonest: Ints, watched: bool) -> Ints:
-        """Write a block, whose values stand in a list from some place on; returns their places."""
+    def _write(self, portion: Portion, listed: tuple[int, int], values: Ints, watched: bool) -> Ints:
+        """Write a block, whose `values` stand in a list from some place on; returns their places."""
         number, n = self._next, portion.addresses.size
         self._next += 1
         tuples = [to_ipc(each.to_table()).to_pybytes() if len(each) else None for each in portion.tuples]
         self._store.write(f"{number}.tuples", _as_row(tuples))
         block = np.zeros(1, self._blocks.dtype)
-        block["number"], block["watched"], block["whole"] = number, watched, portion.n_tuples
+        block["number"], block["watched"], block["whole"] = number, watched, self._whole(portion)
         block["list"], block["offset"] = listed
         block["slots"] = block["values"] = n
-        block["left"], block["soonest"] = [len(each) for each in portion.tuples], soonest.min(axis=0)
+        block["left"] = [len(each) for each in portion.tuples]
+        block["soonest"] = values[:, -self._n :].min(axis=0) if watched else NOT_SET
         block["latest"] = [each.ends.max(initial=NEVER) for each in portion.tuples]
         self._blocks = np.concatenate([self._blocks, block])
         return place_of(number, np.arange(n))
+
+    def _whole(self, portion: Portion) -> int:
+        """How many tuples make up a block: less than half of that is little. A small one is little from the start."""
+        full = self._store.table_bytes * portion.n_tuples // max(1, portion.nbytes)
+        return max(portion.n_tuples, full // _SMALL)
 
     def _write_list(self, number: int, values: Ints) -> None:
         """What is known of values lies apart from their tuples: it is asked for more often, and of many blocks."""
@@ -178,17 +214,14 @@ class ColdBlocks:
 
     def _list(self, number: int) -> Ints:
         if self._last_read is None or self._last_read[0] != number:
-            self._last_read = number, self._numbers(self._store.read(f"{number}.values"))
+            self._last_read = number, np.frombuffer(_first_of(self._store.read(f"{number}.values")), np.int64)
         return self._last_read[1]
 
     def _values(self, number: int) -> Ints:
-        """Of each value of a block the address, the times of its last tuples, and the first ends of its windows."""
+        """Of each value of a block the address, the times of its last tuples and, if watched, when windows end."""
         block = self._block(number)
-        return self._list(int(block["list"]))[block["offset"] : block["offset"] + block["slots"]]
-
-    def _numbers(self, row: pa.Table) -> Ints:
-        data = row.column(0)[0].as_buffer()
-        return np.frombuffer(data, np.int64).reshape(-1, 1 + sum(self._widths) + self._n)
+        width = 1 + sum(self._widths) + (self._n if block["watched"] else 0)
+        return self._list(int(block["list"])).reshape(-1, width)[block["offset"] : block["offset"] + block["slots"]]
 
     def _read(self, number: int) -> Portion:
         values, stored = self._values(number), self._store.read(f"{number}.tuples").columns
@@ -217,6 +250,7 @@ class ColdBlocks:
 
     def save(self) -> Content:
         """What is left of the blocks, what was taken, and, unless they stay where they are, the blocks, once."""
+        self._last_read = None  # files that nobody looks into may change
         taken = [place_of(number, np.flatnonzero(~left)) for number, left in sorted(self._left.items())]
         records = {"left": self._blocks.copy(), "taken": np.concatenate([NO_INTS, *taken]).view(_PLACE)}
         log = Log(self._blocks["number"].copy(), self._next, lambda at: self._rows(self._blocks["number"][at]))
@@ -258,13 +292,17 @@ class ColdBlocks:
         self._blocks["list"], self._blocks["offset"] = self._blocks["number"], 0
         for at, number in enumerate(log.ids.tolist()):
             row = log.rows.slice(at, 1)
-            self._write_list(number, self._numbers(row))
+            self._write_list(number, np.frombuffer(_first_of(row), np.int64))
             self._store.write(f"{number}.tuples", row.drop_columns(row.column_names[0]))
 
 
 def _as_row(data: Sequence[bytes | None]) -> pa.Table:
     """Bytes as the columns of a row."""
     return pa.table([pa.array([each], pa.large_binary()) for each in data], names=[*map(str, range(len(data)))])
+
+
+def _first_of(row: pa.Table) -> pa.Buffer:
+    return row.column(0)[0].as_buffer()
 
 
 def _none(schema: pa.Schema) -> ColdTuples:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from punctuated.join.state.saved import NO_INTS, Ints
+from punctuated.kernels.ascending import occurrences
 
 _SLOT_BITS = 20
 
@@ -69,18 +70,20 @@ class ColdIndex:
             places.append(run.places[first:last][run.is_here[first:last]])
         return np.concatenate(places)
 
-    def remove(self, addresses: Ints, places: Ints) -> None:
-        """The values with these addresses at these places are taken."""
+    def mark(self, addresses: Ints, places: Ints, *, here: bool) -> None:
+        """Whether the values with these addresses are at these places; those that were taken may come back."""
         for run in self._runs:
             of, at = _located(run, addresses)
-            run.is_here[at[run.places[at] == places[of]]] = False
+            run.is_here[at[run.places[at] == places[of]]] = here
+
+    def tidy(self) -> None:
+        """Nothing that was taken comes back any more."""
         self._runs = [run for run in self._runs if run.is_here.any()]
 
 
 def _located(run: _Run, addresses: Ints) -> tuple[Ints, Ints]:
     """Where in a run each address is, as often as it is there: which address, and at which position."""
-    start = np.searchsorted(run.addresses, addresses)
-    counts = np.searchsorted(run.addresses, addresses, side="right") - start
+    start, counts = occurrences(run.addresses, np.ascontiguousarray(addresses))
     hit = np.flatnonzero(counts)
     return np.repeat(hit, counts[hit]), _stretches(start[hit], counts[hit])
 

@@ -17,6 +17,7 @@ from punctuated.join.intake.pattern_match import match_columns
 from punctuated.join.overflow.cold.bring_back import bring_back
 from punctuated.join.overflow.cold.cold_blocks import ColdBlocks
 from punctuated.join.overflow.cold.cold_index import place_of
+from punctuated.join.overflow.cold.homes import Homes, Taken
 from punctuated.join.overflow.cold.horizon import due_timers, first_ends, last_ends, watermarks_at
 from punctuated.join.overflow.cold.portion import Portion
 from punctuated.join.overflow.cold.relocate import coldest_values, is_watched, take_out
@@ -54,6 +55,7 @@ class ColdValues:
         self.parts: dict[str, Part] = {"cold": self}
         self._order, self._inputs = NO_INTS, list[lay.Objects]()
         self._recent = [NO_INTS]  # codes that this batch has touched since values were last put away
+        self._homes = Homes()
         self._ending: _StreamEnd | None = None
         driver.statements.ranges.recall = self._recall
 
@@ -101,7 +103,7 @@ class ColdValues:
 
         What was touched is forgotten then: what stays in memory must not depend on who has processed earlier batches.
         """
-        self._make_room(self._allowed.resting)
+        self._make_room(self._allowed.resting, is_last=True)
         self._recent = [NO_INTS]
         self._order, self._inputs = NO_INTS, []
 
@@ -138,7 +140,10 @@ class ColdValues:
             timed += self._expect_end(int(stretch.side[0]), int(stretch.ts[0]))
         codes = np.unique(state.arrays.values["code"][np.concatenate(timed)])
         _, places = self.blocks.find(self._driver.codec.addresses(codes))
-        self._bring_back(np.unique(np.concatenate([touched, places, self.blocks.due(first_ends(state, watermarks))])))
+        due = self.blocks.due(first_ends(state, watermarks))
+        due = self.blocks.whole(due) if due.size else due
+        others = np.concatenate([places, due])
+        self._bring_back(np.unique(np.concatenate([touched, others])) if others.size else touched)
 
     def _expect_end(self, side: int, ts: int) -> list[Ints]:
         """A stream is about to end: its endings that wait take effect; values on disk are told afterwards."""
@@ -174,12 +179,23 @@ class ColdValues:
     def _bring_back(self, places: Ints) -> lay.Indices:
         if not places.size:
             return np.empty(0, np.int32)
-        portions = [self._in_window(portion, watched) for portion, watched in self.blocks.take(places)]
+        taken = self.blocks.take(places)
+        portions = [self._in_window(each.portion, each.watched) for each in taken]
         self._settle_rows()
         driver = self._driver
         indices = bring_back(self._state, driver.rows, driver.tactic.node_codes, Portion.joined(portions))
+        self._remember_homes(taken, portions, self._state.arrays.values["code"][indices])
         driver.collector.rows_moved(self._state)
         return indices
+
+    def _remember_homes(self, taken: Sequence[Taken], portions: Sequence[Portion], codes: Ints) -> None:
+        """Of values that are as they were; times of last tuples are not compared, so where they are kept none is."""
+        if self._state.sides["tracks_last"].any():
+            return
+        stops = np.cumsum([portion.addresses.size for portion in portions])
+        for each, portion, ours in zip(taken, portions, np.split(codes, stops[:-1]), strict=True):
+            if portion is each.portion:
+                self._homes.remember(each, ours)
 
     def _in_window(self, portion: Portion, watched: bool) -> Portion:
         """Without tuples that have left their windows unseen."""
@@ -206,14 +222,17 @@ class ColdValues:
 
     # To disk
 
-    def _make_room(self, memory: Memory) -> None:
+    def _make_room(self, memory: Memory, *, is_last: bool = False) -> None:
+        """Put away what is too much, and tidy up what is on disk, unless something may still go back there."""
         state, limit = self._state, self._tuples(memory)
-        if self.blocks:
+        if state.sides["live"].sum() > limit:
+            self._put_away(limit)
+        if is_last:
+            self._homes.forget()
+        if self.blocks and not self._homes:
             ended = last_ends(state, state.sides["watermark"].tolist())
             self._count_gone("invalidated", self.blocks.drop_ended(ended))
             self.blocks.tidy()
-        if state.sides["live"].sum() > limit:
-            self._put_away(limit)
 
     def _put_away(self, limit: int) -> None:
         """Relocate the values that were touched longest ago, until there is some room below the limit."""
@@ -222,17 +241,26 @@ class ColdValues:
         self._settle_rows()
         surplus = int(state.sides["live"].sum()) - int(_KEPT * limit)
         if surplus > 0:
-            values = coldest_values(state, surplus, np.concatenate(self._recent))
-            addresses = driver.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
-            watched = is_watched(state, values)
-            portion = take_out(state, driver.rows, values, addresses)
-            for which, is_so in ((np.flatnonzero(watched), True), (np.flatnonzero(~watched), False)):
-                if which.size:
-                    self.blocks.put(portion.select(which), watched=is_so)
+            self._write(coldest_values(state, surplus, np.concatenate(self._recent)))
             self._recent = [NO_INTS]
         for side, rows in enumerate(driver.rows):
             rows.gather(state, side)
+        self._homes.forget()
         driver.collector.rows_moved(state)
+
+    def _write(self, values: Ints) -> None:
+        state, driver = self._state, self._driver
+        addresses = driver.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
+        watched = is_watched(state, values)
+        order = np.lexsort((addresses, watched))
+        portion, watched, returning = take_out(
+            state, driver.rows, values[order], addresses[order], watched[order], self._homes
+        )
+        self.blocks.give_back(returning)
+        n_silent = int(np.count_nonzero(~watched))
+        for start, stop, is_so in ((0, n_silent, False), (n_silent, watched.size, True)):
+            if stop > start:
+                self.blocks.put(portion.slice(start, stop), watched=is_so)
 
     # The end of a stream
 
@@ -243,7 +271,8 @@ class ColdValues:
         if waits is not None:
             self._count_gone("purged", self.blocks.drop_all_of(waits))
         for number in self.blocks.numbers(having=waits):
-            indices = self._bring_back(self.blocks.all_places(number))
+            indices = np.unique(self._bring_back(self.blocks.whole(self.blocks.all_places(number))))
+            self._homes.forget()  # in another block it would be told again
             state.make_room()
             end_stream_for_values(state.arrays, ending.side, indices, ending.ts, ending.watermark)
             if state.sides["live"].sum() > limit:

@@ -1,7 +1,7 @@
 """A portion of values with all that is known of them beside their I-Nodes, apart from the arrays of a state."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from punctuated.join.state.saved import Ints
 from punctuated.kernels.layout import NOT_SET
 
 Mask = npt.NDArray[np.bool_]
+_MANY = 32  # a search takes as long as going through so many tuples
 _NUMBERS = 24  # bytes of what is known of a tuple beside its row
 _FIELDS = ("owner", "id", "ts", "mark", "end")  # behind the columns of the rows; the last one only if it is its own
 
@@ -106,6 +107,13 @@ class Portion:
             tuple(_of_values(each, which) for each in self.tuples),
         )
 
+    def of_values(self, which: Ints) -> "Portion":
+        """These values, ascending, without the others, which have no tuples."""
+        place = np.empty(self.addresses.size, np.int64)
+        place[which] = np.arange(which.size)
+        tuples = tuple(replace(each, owner=place[each.owner]) for each in self.tuples)
+        return Portion(self.addresses[which], self.last_ts[which], self.last_ends[which], tuples)
+
     def slice(self, start: int, stop: int) -> "Portion":
         """The values from one place to another."""
         edges = [np.searchsorted(each.owner, [start, stop]) for each in self.tuples]
@@ -134,9 +142,14 @@ class Portion:
 
 
 def _of_values(tuples: ColdTuples, which: Ints) -> ColdTuples:
-    """The tuples of these values, value by value; the cost is that of what is asked for."""
+    """The tuples of these values, value by value; the cost of a few of them is that of what is asked for."""
     wanted = which.astype(tuples.owner.dtype, copy=False)
-    starts, stops = (np.searchsorted(tuples.owner, wanted, side=side) for side in ("left", "right"))
+    if which.size * _MANY < len(tuples):
+        starts, stops = (np.searchsorted(tuples.owner, wanted, side=side) for side in ("left", "right"))
+    else:
+        n = 1 + max(int(tuples.owner[-1]) if len(tuples) else 0, int(which.max(initial=0)))
+        edges = np.concatenate([[0], np.cumsum(np.bincount(tuples.owner, minlength=n))])
+        starts, stops = edges[wanted], edges[wanted + 1]
     counts = stops - starts
     owner = np.repeat(np.arange(which.size), counts)
     firsts = starts - (np.cumsum(counts) - counts)

@@ -6,21 +6,33 @@ cluster keeps its tuples in memory.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from punctuated.join.overflow.cold.homes import Homes, Returning
 from punctuated.join.overflow.cold.portion import ColdTuples, Portion
 from punctuated.join.state.arrays import JoinState
 from punctuated.join.state.multiway_arrays import MultiwayState
 from punctuated.join.state.rows import RowStore
 from punctuated.join.state.saved import Ints
 from punctuated.kernels import layout as lay
-from punctuated.kernels.cold import weigh_values
+from punctuated.kernels.cold import unlink_values, weigh_values
 from punctuated.kernels.packed import unpack
 from punctuated.kernels.restore import find_values
 
 Mask = npt.NDArray[np.bool_]
+
+
+class Unlinked(NamedTuple):
+    """Tuples of one side that are in no list any more, value by value."""
+
+    owner: Ints  # the place of the value among those that go
+    rows: npt.NDArray[np.int32]
+    ts: Ints
+    ends: Ints
+    marks: Ints
 
 
 def coldest_values(state: JoinState, surplus: int, recent: Ints) -> Ints:
@@ -61,37 +73,51 @@ def is_watched(state: JoinState, values: Ints) -> Mask:
     return np.asarray(watched)
 
 
-def take_out(state: JoinState, rows: Sequence[RowStore], values: Ints, addresses: Ints) -> Portion:
-    """Values without their places in the arrays; nothing else may know the numbers of their rows."""
+def take_out(
+    state: JoinState, rows: Sequence[RowStore], values: Ints, addresses: Ints, watched: Mask, homes: Homes
+) -> tuple[Portion, Mask, Returning]:
+    """Values without their places in the arrays, and which of them are watched; nothing else may know their rows.
+
+    What goes back to where it came from is told apart from what is to be written.
+    """
     arrays, nothing = state.arrays, np.empty((values.size, 0), np.int64)
     last_ts = arrays.endings["last_ts"][values] if arrays.endings.size else nothing
     last_ends = arrays.last_ends[values] if arrays.last_ends.size else nothing
-    owner = np.full(state.n_values, -1, np.int64)
-    owner[values] = np.arange(values.size)
-    tuples = tuple(_take_tuples(state, rows[side], side, values, owner) for side in range(state.n_streams))
+    unlinked = [_unlink(state, side, values) for side in range(state.n_streams)]
+    came_back = [store.came_back(each.rows) for store, each in zip(rows, unlinked, strict=True)]
+    go, returning = homes.returning(state, values, watched, unlinked, came_back)
+    fresh = [~(go[each.owner] & is_back) for each, is_back in zip(unlinked, came_back, strict=True)]
+    tuples = [_tuples(store, each, which) for store, each, which in zip(rows, unlinked, fresh, strict=True)]
     if arrays.endings.size:  # who knows nothing else need not stay for it
         alone = values[arrays.values["flags"][values] == 0]
         arrays.endings["last_ts"][alone] = lay.NEVER
-    return Portion(addresses, last_ts, last_ends, tuples)
+    whole = Portion(addresses, last_ts, last_ends, tuple(tuples))
+    if not go.any():
+        return whole, watched, returning
+    written = np.flatnonzero(sum(np.bincount(each.owner, minlength=values.size) for each in tuples))
+    return whole.of_values(written), watched[written], returning
 
 
-def _take_tuples(state: JoinState, rows: RowStore, side: int, values: Ints, owner: Ints) -> ColdTuples:
+def _unlink(state: JoinState, side: int, values: Ints) -> Unlinked:
     arrays = state.arrays
-    positions = state.positions(side)
+    most = int(arrays.values["count"][values, side].sum())
+    owner, positions = np.empty(most, np.int64), np.empty(most, np.int64)
+    n = unlink_values(arrays, side, values, owner, positions)
+    owner, positions = owner[:n], positions[:n]
     nodes = arrays.nodes[positions]
-    ours = (nodes["value"] >= 0) & (owner[nodes["value"]] >= 0)
-    positions, nodes = positions[ours], nodes[ours]
-    arrays.nodes["value"][positions] = lay.NONE
-    for name, nothing in (("count", 0), ("head", lay.NONE), ("tail", lay.NONE)):
-        arrays.values[name][values, side] = nothing
-    living = nodes["mark"] & lay.DEAD == 0
-    positions, nodes = positions[living], nodes[living]
-    order = np.argsort(owner[nodes["value"]], kind="stable")
-    positions, nodes = positions[order], nodes[order]
-    state.sides["live"][side] -= nodes.size
-    state.relocated[side] += nodes.size
-    numbers = np.ascontiguousarray(nodes["row"])
+    state.sides["live"][side] -= n
+    state.relocated[side] += n
     ts = np.ascontiguousarray(nodes["ts"])
     ends = arrays.ends[positions] if arrays.ends.size else ts
-    table = rows.take(numbers, rows.schema.names).combine_chunks()
-    return ColdTuples(table, owner[nodes["value"]], rows.ids(numbers), ts, ends, nodes["mark"].astype(np.int64))
+    return Unlinked(owner, np.ascontiguousarray(nodes["row"]), ts, ends, nodes["mark"].astype(np.int64))
+
+
+def _tuples(rows: RowStore, unlinked: Unlinked, which: Mask) -> ColdTuples:
+    """Those of them that are to be written, with their rows."""
+    if not which.all():
+        own = unlinked.ends is not unlinked.ts
+        ts = unlinked.ts[which]
+        ends = unlinked.ends[which] if own else ts
+        unlinked = Unlinked(unlinked.owner[which], unlinked.rows[which], ts, ends, unlinked.marks[which])
+    table = rows.take(unlinked.rows, rows.schema.names).combine_chunks()
+    return ColdTuples(table, unlinked.owner, rows.ids(unlinked.rows), unlinked.ts, unlinked.ends, unlinked.marks)
