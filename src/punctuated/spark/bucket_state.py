@@ -5,8 +5,10 @@ says which chunks of the host's files belong to the stored state.
 """
 
 from dataclasses import dataclass, field
+from functools import reduce
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
@@ -19,6 +21,10 @@ from punctuated.spark.query import Purpose, Query
 from punctuated.spark.stored_tables import StoredTables
 
 _SLACK = 1 << 17  # bytes of entries that are not worth a compaction
+_SIZES = ("first", "stop", "full_bytes", "more_bytes", "n_buckets")
+_HEAD = reduce(lambda told, name: told.add(name, LongType()), _SIZES, StructType()).add("token", StringType())
+_NUMBER, _NAME = StructType().add("number", LongType()), StructType().add("name", StringType())
+_DATA = StructType().add("data", BinaryType())  # as types: the text of a schema is sent to Spark twice, to be parsed
 
 
 @dataclass
@@ -57,11 +63,9 @@ class StateLog:
 
     def __init__(self, handle: StatefulProcessorHandle, *, may_overflow: bool = False) -> None:
         """`may_overflow`: buckets may put a part of their state elsewhere than in memory."""
-        self._entries = handle.getMapState("entries", "number BIGINT", "data BINARY")
-        self._tables = handle.getMapState("tables", "name STRING", "data BINARY") if may_overflow else None
-        self._head = handle.getValueState(
-            "head", "first BIGINT, stop BIGINT, full_bytes BIGINT, more_bytes BIGINT, n_buckets BIGINT, token STRING"
-        )
+        self._entries = handle.getMapState("entries", _NUMBER, _DATA)
+        self._tables = handle.getMapState("tables", _NAME, _DATA) if may_overflow else None
+        self._head = handle.getValueState("head", _HEAD)
 
     def head(self) -> Head | None:
         """The head, if there is a state at all; a step asks once and passes it on."""

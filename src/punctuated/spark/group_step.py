@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.types import BinaryType, StringType, StructType
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.join.exchange.bundle import from_ipc, to_ipc
@@ -25,12 +26,14 @@ from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.times import to_microseconds
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.emit import as_frames
+from punctuated.spark.loaded import load
 from punctuated.spark.query import Query
 from punctuated.spark.table_writers import TableWriters
 
 PACKED_DDL = "bucket INT, ended BOOLEAN, reached BIGINT, data BINARY"
 _TOLD = pa.schema([("ended", pa.bool_()), ("reached", pa.int64()), ("data", pa.binary())])
 _PACKED = pa.schema([("bucket", pa.int32()), *_TOLD])
+_SAVED = StructType().add("definition", StringType()).add("data", BinaryType())
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class PackGroups:
     are_stream: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        load()
         for batch in batches:
             table = pa.Table.from_batches([batch])
             rows = self.in_band.of_kind(table, RESULT).select([*self.columns, self.in_band.time])
@@ -75,7 +79,7 @@ class GroupStep(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
-        self._saved = handle.getValueState("groups", "definition STRING, data BINARY")
+        self._saved = handle.getValueState("groups", _SAVED)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
         self,
@@ -84,6 +88,7 @@ class GroupStep(StatefulProcessor):
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket."""
+        load()
         frames = list(rows)
         groups = self._query.join.groups()
         definition: fingerprint.Parts = {"format": str(fingerprint.FORMAT), **self._query.join.definition}

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.bind.kernels import Kernels
-from punctuated.bind.warm_up import compile_all
 from punctuated.join.exchange.parcels import write_parcels
 from punctuated.join.exchange.spread import spread
 from punctuated.join.intake.reading import Reader, announce
@@ -18,6 +17,7 @@ from punctuated.join.output.rejected import rejected_table
 from punctuated.model.batch import StreamBatch
 from punctuated.model.times import Fault
 from punctuated.spark.bucket_ids import bucket_ids
+from punctuated.spark.loaded import load
 from punctuated.spark.rejects import write_rejects
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])
@@ -41,7 +41,7 @@ class Pack:
     stamped: bool = False  # after its columns, each row has Spark's time of the batch
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        compile_all((Kernels.OF_EXCHANGE,))
+        load((Kernels.OF_EXCHANGE,))
         return chain.from_iterable(map(self._pack, _gathered(batches, self._portion)))  # holds nothing that is packed
 
     @property

@@ -13,13 +13,13 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from punctuated.bind.kernels import kernels_of
-from punctuated.bind.warm_up import compile_all
 from punctuated.join.exchange.parcels import batch_time, read_parcels, rows_brought
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.model.counters import per_stream
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
+from punctuated.spark.loaded import load
 from punctuated.spark.metrics.in_output import beside, metrics_frame
 from punctuated.spark.metrics.reports import report
 from punctuated.spark.micro_batch import current_stage
@@ -52,7 +52,7 @@ class JoinStep(StatefulProcessor):
         Kernels are loaded here and not in `init`: Spark also calls `init` while it plans, and would wait for them.
         """
         clock, join = Stopwatch(), self._query.join
-        compile_all(kernels_of(join.spec, join.grouping))
+        load(kernels_of(join.spec, join.grouping))
         number = bucket_ids().index(int(key[0]))
         head = self._log.head()
         bucket, hit = self._open(number, head)
