@@ -68,7 +68,7 @@ class Checked:
 def read_script(path: Path) -> Script:
     """The script in a file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the text
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise PunctuatedError(f"cannot read {path}: {reason}") from error
