@@ -67,10 +67,11 @@ class Catalog:
         return self._opened[statement.name].data
 
     def _declared(self, statement: CreateStream) -> Stream:
+        _check_said(statement)
         data = self._data(statement)
         columns = _names(data)
         computed: dict[str, Expression] = {}
-        said = [self._source(each, columns, computed) for each in statement.punctuated]
+        said = [self._source(each, statement.name, columns, computed) for each in statement.punctuated]
         select = {name: here(name) for name in columns} | computed if computed else None
         key = tuple(_column(name, columns, "KEY", statement) for name in statement.key)
         time = None if statement.time is None else _column(statement.time, columns, "TIME", statement)
@@ -87,7 +88,7 @@ class Catalog:
         )
         return declared
 
-    def _source(self, said: Punctuated, columns: list[str], computed: dict[str, Expression]) -> Source:
+    def _source(self, said: Punctuated, stream: str, columns: list[str], computed: dict[str, Expression]) -> Source:
         """What says that a key is over, in the terms of `pt.stream`; a flag may have to be computed."""
         with at(said.position):
             if said.kind == "unique":
@@ -100,23 +101,33 @@ class Catalog:
             found = match(argument, columns)
             if said.kind == "patterns":
                 return rows_with(_known(found, argument, columns, said.position))
-            return when(_flag(said, columns, computed) if found is None else found)
+            return when(_flag(said, stream, columns, computed) if found is None else found)
 
     def _endings(self, said: Punctuated) -> Source:
         """Another stream of the script: each of its rows ends its key, at its time."""
         name = match(said.argument or "", self._statements)
         if name is None:
-            raise unknown("there is no stream", said.argument or "", self._statements, said.position)
+            raise unknown("stream", said.argument or "", self._statements, said.position)
         announced = self._statements[name]
         if not announced.key or announced.time is None:
             raise StreamError(f"stream {name!r} needs a KEY and a TIME: its rows say which key ends, and when")
         return endings(self._data(announced), key=announced.key, time=announced.time)
 
 
-def _flag(said: Punctuated, columns: list[str], computed: dict[str, Expression]) -> str:
+def _check_said(statement: CreateStream) -> None:
+    """Raise if a stream lacks what nobody can do without."""
+    if statement.time is None:
+        instead = "name the column of event time, as in TIME bid_at"
+        raise SqlError(f"stream {statement.name!r} has no TIME: {instead}", statement.position, expected="TIME")
+    if statement.punctuated and not statement.key:
+        place = statement.punctuated[0].position
+        raise SqlError(f"stream {statement.name!r} has no KEY that could end: name it, as in KEY item_id", place)
+
+
+def _flag(said: Punctuated, stream: str, columns: list[str], computed: dict[str, Expression]) -> str:
     """The name of a new column, which is what stands behind WHEN."""
     flag = free_names([_FLAG], [*columns, *computed])[0]
-    computed[flag] = flag_expression(said.argument or "", said.position, columns)
+    computed[flag] = flag_expression(said.argument or "", said.position, stream, columns)
     return flag
 
 
@@ -126,7 +137,7 @@ def _column(name: str, columns: list[str], clause: str, statement: CreateStream)
 
 def _known(found: str | None, name: str, columns: list[str], place: Place) -> str:
     if found is None:
-        raise unknown("there is no column", name, columns, place)
+        raise unknown("column", name, columns, place)
     return found
 
 

@@ -107,7 +107,9 @@ def _checked(task: Task, script: Script, catalog: Catalog) -> Checked:
     target = target_of(task, script.path) if isinstance(task, Insert) else None
     with at(task.position), heard() as said:
         query = bound(task, catalog)
-        query.schema  # noqa: B018  (aggregates are checked when groups are made)
+        schema = query.schema  # aggregates are checked when groups are made
+        if target is not None and target.table is not None:
+            target.table.check(schema, "the results")
     return Checked(task, query.explain(), target, tuple(dict.fromkeys(said)))
 
 
