@@ -143,6 +143,24 @@ def test_several_ways_to_say_that_a_key_is_over(tmp_path: Path) -> None:
     assert {type(each) for each in single_sources(found.punctuations)} == {When, Clustered}
 
 
+def test_a_flag_may_have_any_name(tmp_path: Path) -> None:
+    rows = pa.table({"k": [1, 1], "t": [0, 1], "SELECT": [False, True]})
+    pq.write_table(rows, tmp_path / "part.parquet")
+    text = (
+        """CREATE STREAM s (KEY k, TIME t, PUNCTUATED BY WHEN "SELECT") FROM 'parquet' OPTIONS (path 'part.parquet')"""
+    )
+    found = catalog(text, tmp_path).stream("s")
+    assert list(single_sources(found.punctuations)) == [When("SELECT")]
+    assert found.spec.columns == ("k", "t", "SELECT")
+
+
+def test_moments_of_files_are_in_utc_as_on_spark(tmp_path: Path) -> None:
+    moments = pa.array([datetime(2024, 5, 1, 12, tzinfo=UTC)], pa.timestamp("us", "Asia/Tokyo"))
+    pq.write_table(pa.table({"k": [1], "t": moments}), tmp_path / "part.parquet")
+    text = "CREATE STREAM s (KEY k, TIME t) FROM 'parquet' OPTIONS (path 'part.parquet')"
+    assert rows_of(catalog(text, tmp_path).stream("s")).schema.field("t").type == pa.timestamp("us", "UTC")
+
+
 def test_a_flag_may_be_an_expression(folder: Path) -> None:
     text = """CREATE STREAM bids (KEY item, TIME at, PUNCTUATED BY WHEN state = 'closed' AND price > 6)
         FROM 'parquet' OPTIONS (path 'parquet')"""

@@ -101,7 +101,8 @@ class Catalog:
             found = match(argument, columns)
             if said.kind == "patterns":
                 return rows_with(_known(found, argument, columns, said.position))
-            return when(_flag(said, stream, columns, computed) if found is None else found)
+            plain = found or match(_unquoted(argument), columns, quoted=True)
+            return when(plain or _flag(said, stream, columns, computed))
 
     def _endings(self, said: Punctuated) -> Source:
         """Another stream of the script: each of its rows ends its key, at its time."""
@@ -122,6 +123,12 @@ def _check_said(statement: CreateStream) -> None:
     if statement.punctuated and not statement.key:
         place = statement.punctuated[0].position
         raise SqlError(f"stream {statement.name!r} has no KEY that could end: name it, as in KEY item_id", place)
+
+
+def _unquoted(name: str) -> str:
+    """What stands between quotes; a name that is more than one stays as it is."""
+    mark = name[:1]
+    return name[1:-1].replace(mark * 2, mark) if mark in ('"', "`") and name.endswith(mark) else name
 
 
 def _flag(said: Punctuated, stream: str, columns: list[str], computed: dict[str, Expression]) -> str:

@@ -75,15 +75,27 @@ def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
         return _OF_RATE
     path = options[option_named(PATH, options) or PATH] if statement.source in (PARQUET, DELTA) else ""
     if statement.source == PARQUET:
-        return parquet_files(path).schema.remove_metadata()
+        return _in_utc(parquet_files(path).schema)
     if statement.source == DELTA:
-        return pa.schema(delta_table(path).schema().to_arrow())
+        return _in_utc(pa.schema(delta_table(path).schema().to_arrow()))
     near = None if statement.source in _KNOWN else nearest_of(statement.source, _KNOWN)
     hint = f". Did you mean {near!r}?" if near else ""
     raise StreamError(
         f"stream {statement.name!r} reads {statement.source!r}, which does not say what its columns are: name them in "
         f"CREATE STREAM {statement.name} (column TYPE, …){hint}"
     )
+
+
+def _in_utc(columns: pa.Schema) -> pa.Schema:
+    """The columns of files; what clock a moment was written by is lost on Spark, and so it is everywhere."""
+    return pa.schema(
+        pa.field(each.name, pa.timestamp(each.type.unit, "UTC") if _has_zone(each.type) else each.type)
+        for each in columns
+    )
+
+
+def _has_zone(dtype: pa.DataType) -> bool:
+    return pa.types.is_timestamp(dtype) and dtype.tz is not None
 
 
 def _chosen(given: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
