@@ -85,6 +85,12 @@ def test_a_check_for_machines(tmp_path: Path) -> None:
         ("SELECT item_id FROM auctoins", "6:21", "did you mean 'auctions'"),
         ("SELEC item_id FROM auctions", "6:1", "SELECT"),
         ("INSERT INTO 'parquet' SELECT * FROM auctions", "6:1", "path"),
+        (
+            "INSERT INTO 'parquet' OPTIONS (path 'x', sort_by 'prise') SELECT * FROM auctions",
+            "6:1",
+            "no column 'prise'",
+        ),
+        ("INSERT INTO 'csv' OPTIONS (path 'x', PATH 'y') SELECT * FROM auctions", "6:38", "given twice"),
     ],
 )
 def test_errors_point_at_the_place(statement: str, place: str, words: str, tmp_path: Path) -> None:
@@ -114,6 +120,12 @@ def test_what_is_no_script(tmp_path: Path) -> None:
     assert "No such file" in punctuated("run", tmp_path / "none.sql").stderr
     (tmp_path / "empty.sql").write_text("-- nothing", encoding="utf-8")
     assert "has no query to run" in punctuated("run", tmp_path / "empty.sql").stderr
+
+
+def test_a_mark_before_the_text_is_no_part_of_it(tmp_path: Path) -> None:
+    path = script(tmp_path, JOIN)
+    path.write_text(path.read_text(encoding="utf-8").strip(), encoding="utf-8-sig")
+    assert punctuated("run", "--check", path).exit_code == 0
 
 
 def test_a_stream_without_end_must_be_followed(tmp_path: Path) -> None:
@@ -169,6 +181,20 @@ def test_a_folder_of_others_is_not_touched(tmp_path: Path) -> None:
     outcome = punctuated("run", "--tables", script(tmp_path, f"INSERT INTO 'csv' OPTIONS (path 'out') {JOIN}"))
     assert outcome.exit_code == 2
     assert "theirs.txt" in outcome.stderr
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    outcome = punctuated("run", "--tables", script(tmp_path, f"INSERT INTO 'csv' OPTIONS (path 'file/out') {JOIN}"))
+    assert outcome.exit_code == 2
+    assert "script.sql:6:1: cannot write 'csv' to " in outcome.stderr
+
+
+def test_two_statements_do_not_replace_each_others_rows(tmp_path: Path) -> None:
+    each = "INSERT INTO 'csv' OPTIONS (path 'out', checkpoint '{}') " + JOIN
+    outcome = punctuated("run", "--tables", script(tmp_path, each.format("a"), each.format("b")))
+    assert outcome.exit_code == 2
+    assert "give each a place of its own" in outcome.stderr
 
 
 def test_a_sink_that_needs_spark(tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ from punctuated.sql.table_sources import TableSources
 
 def run_on_tables(script: Script, checked: Sequence[Checked], view: View) -> None:
     """Run the statements of a script that was checked."""
+    written = set[str]()
     for each in checked:
         if each.target is not None:
             with at(each.task.position):
-                check_written_here(each.target)
+                check_written_here(each.target, written)
+                written.add(each.target.told)
     catalog = script.catalog(TableSources(script.folder))
     for each in checked:
         with at(each.task.position), heard() as said:

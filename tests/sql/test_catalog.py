@@ -143,6 +143,24 @@ def test_several_ways_to_say_that_a_key_is_over(tmp_path: Path) -> None:
     assert {type(each) for each in single_sources(found.punctuations)} == {When, Clustered}
 
 
+def test_a_flag_may_have_any_name(tmp_path: Path) -> None:
+    rows = pa.table({"k": [1, 1], "t": [0, 1], "SELECT": [False, True]})
+    pq.write_table(rows, tmp_path / "part.parquet")
+    text = (
+        """CREATE STREAM s (KEY k, TIME t, PUNCTUATED BY WHEN "SELECT") FROM 'parquet' OPTIONS (path 'part.parquet')"""
+    )
+    found = catalog(text, tmp_path).stream("s")
+    assert list(single_sources(found.punctuations)) == [When("SELECT")]
+    assert found.spec.columns == ("k", "t", "SELECT")
+
+
+def test_moments_of_files_are_in_utc_as_on_spark(tmp_path: Path) -> None:
+    moments = pa.array([datetime(2024, 5, 1, 12, tzinfo=UTC)], pa.timestamp("us", "Asia/Tokyo"))
+    pq.write_table(pa.table({"k": [1], "t": moments}), tmp_path / "part.parquet")
+    text = "CREATE STREAM s (KEY k, TIME t) FROM 'parquet' OPTIONS (path 'part.parquet')"
+    assert rows_of(catalog(text, tmp_path).stream("s")).schema.field("t").type == pa.timestamp("us", "UTC")
+
+
 def test_a_flag_may_be_an_expression(folder: Path) -> None:
     text = """CREATE STREAM bids (KEY item, TIME at, PUNCTUATED BY WHEN state = 'closed' AND price > 6)
         FROM 'parquet' OPTIONS (path 'parquet')"""
@@ -192,7 +210,47 @@ def test_windows_and_lateness(said: str, window: Any, folder: Path) -> None:
         (
             "CREATE STREAM s (KEY item, TIME at, PUNCTUATED BY ENDINGS t) FROM 'parquet' OPTIONS (path 'parquet')",
             (1, 37),
-            "there is no stream 't'",
+            "column 37: there is no stream 't'",
+        ),
+        ("CREATE STREAM s (KEY item) FROM 'parquet' OPTIONS (path 'parquet')", (1, 1), "has no TIME"),
+        (
+            "CREATE STREAM s (TIME at, PUNCTUATED BY UNIQUE) FROM 'parquet' OPTIONS (path 'parquet')",
+            (1, 27),
+            "has no KEY that could end",
+        ),
+        (
+            "CREATE STREAM s (KEY item, TIME at, PUNCTUATED BY WHEN b.state = 'x') "
+            "FROM 'parquet' OPTIONS (path 'parquet')",
+            (1, 56),
+            "there is no stream 'b'",
+        ),
+        (
+            "CREATE STREAM s (KEY item, TIME at) FROM 'parquet' OPTIONS (path 'parquet', maxFilesPerTriger 1)",
+            (1, 42),
+            "did you mean 'maxFilesPerTrigger'",
+        ),
+        (
+            f"CREATE STREAM s ({COLUMNS}, KEY item, TIME at) FROM 'csv' OPTIONS (path 'csv', nullValue '-')",
+            (1, 97),
+            "nullValue needs Spark",
+        ),
+        (
+            f"CREATE STREAM s ({COLUMNS}, KEY item, TIME at) FROM 'csv' OPTIONS (path 'csv', header 'perhaps')",
+            (1, 97),
+            "give true or false",
+        ),
+        (f"CREATE STREAM s ({COLUMNS}, KEY item, TIME at) FROM 'csv' OPTIONS (path 'csv')", (1, 97), "cannot be read"),
+        (f"CREATE STREAM s ({COLUMNS}, KEY item, TIME at) FROM 'json' OPTIONS (path 'csv')", (1, 97), "cannot be read"),
+        (
+            "CREATE STREAM s (item BIGINT, at TIMESTAMP, prise DOUBLE, KEY item, TIME at) "
+            "FROM 'parquet' OPTIONS (path 'parquet')",
+            (1, 83),
+            "did you mean 'price'",
+        ),
+        (
+            "CREATE STREAM s (KEY item_id, TIME opened_at) FROM 'generator' OPTIONS (stream 'auctoins', auctions 5)",
+            (1, 52),
+            "'auctions' and 'bids'",
         ),
     ],
 )
@@ -201,6 +259,12 @@ def test_what_cannot_be_says_where_and_why(text: str, place: tuple[int, int], wo
         catalog(text, folder).stream("s")
     assert words in str(caught.value)
     assert (caught.value.line, caught.value.column) == place
+
+
+def test_the_source_that_is_meant(tmp_path: Path) -> None:
+    text = "CREATE STREAM s (KEY item, TIME at) FROM 'parket' OPTIONS (path 'x')"
+    with pytest.raises(SqlError, match=r"name them in CREATE STREAM s .*Did you mean 'parquet'\?"):
+        catalog(text, tmp_path, OutlineSources(tmp_path)).stream("s")
 
 
 def test_two_streams_of_one_name(tmp_path: Path) -> None:

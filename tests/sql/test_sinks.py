@@ -65,6 +65,11 @@ def test_a_checkpoint_follows_from_the_sink_alone() -> None:
         ("'parquet' OPTIONS (path 'x', pth 'y')", "no option pth; there are path, checkpoint, punctuations, rejected"),
         ("'kafka' OPTIONS (topic 't', rejected 'r')", "'kafka' gets results alone"),
         ("'console' OPTIONS (numRows 5)", "takes no option but checkpoint"),
+        ("'console' OPTIONS (path 'x')", "takes no option but checkpoint"),
+        ("'parquet' OPTIONS (path 'x', rejected 'x')", "path and rejected are the same place"),
+        ("'parquet' OPTIONS (path 'x', rejected 'r', punctuations 'r')", "are the same place"),
+        ("'parquet' OPTIONS (path 'x', checkpoint 'x')", "checkpoint and path are the same place"),
+        ("'parquet' OPTIONS (path 'x', checkpoint '')", "the option checkpoint is empty"),
         ("'parquet' OPTIONS (path 'x', compression 'zip')", "compression='zip'"),
     ],
 )

@@ -56,7 +56,8 @@ class BoundJoin:
         if not isinstance(select, Mapping):
             return self
         whole = shape_results(self.results, select, None, "the results")
-        bound = replace(self, spec=replace(self.spec, selected=tuple(whole.needed)))
+        needed = whole.needed or self.results.names[:1]  # without any column a table does not know how many rows it has
+        bound = replace(self, spec=replace(self.spec, selected=tuple(needed)))
         return replace(bound, shape=replace(whole, source=bound.results))
 
     def group_by(

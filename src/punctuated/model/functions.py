@@ -3,7 +3,7 @@
 from punctuated.errors import PredicateError
 from punctuated.model.nearest import hint_of
 
-_ANY = 1_000  # any number of arguments
+_ANY = 1_000_000_000  # any number of arguments
 
 FUNCTIONS: dict[str, tuple[int, int]] = {
     # numbers
@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, tuple[int, int]] = {
     "nullif": (2, 2),
     "if": (3, 3),
     "in": (2, _ANY),
+    "field": (2, 2),  # of a struct, by its name
     # texts
     "upper": (1, 1),
     "lower": (1, 1),

@@ -70,6 +70,8 @@ class CountWindow:
     def __post_init__(self) -> None:
         if self.n < 1:
             raise WindowError(f"rows({self.n}) holds no tuple: give a number of 1 or more")
+        if self.n > LARGEST:
+            raise WindowError(f"rows({self.n}) is more than {LARGEST}; leave the window out to make it unbounded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,6 @@ def rows(n: int, per: str | None = None) -> CountWindow:
         raise WindowError(f"rows(per={per!r}) is unknown; use per='key' or leave it out")
     if not is_whole(n):
         raise WindowError(f"rows({n!r}): the number of tuples must be an integer")
-    if n > LARGEST:
-        raise WindowError(f"rows({n!r}) is more than {LARGEST}; leave the window out to make it unbounded")
     return CountWindow(n=int(n), per_key=per == "key")
 
 

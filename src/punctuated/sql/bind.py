@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from punctuated.api.stream import Stream
 from punctuated.api.union import only, union
+from punctuated.join.output.grouping import check_grouping
 from punctuated.model.predicate import Expression
 from punctuated.sql.catalog import Catalog
 from punctuated.sql.core import Core
@@ -63,7 +66,13 @@ def _block(block: Block, given: Given, sql: str) -> Relation:
         return _grouped(block, core)
     select = _selected(block, core)
     joined = core.build(None if core.is_everything(select) else select)
-    return Distinct(joined, tuple(select)) if block.distinct else Rows(joined)
+    return _distinct(joined, tuple(select), block) if block.distinct else Rows(joined)
+
+
+def _distinct(joined: Any, columns: tuple[str, ...], block: Block) -> Distinct:
+    with at(block.items[0].position.to(block.items[-1].position)):
+        check_grouping(joined.schema, columns, {}, is_distinct=True)
+    return Distinct(joined, columns)
 
 
 def _read(block: Block, given: Given, sql: str) -> Core:
@@ -81,7 +90,8 @@ def _grouped(block: Block, core: Core) -> Relation:
     if not block.distinct:
         return groups
     with at(block.position):
-        return Distinct(only(groups.as_stream("groups")), tuple(groups.schema.names))
+        rows = only(groups.as_stream("groups"))
+    return _distinct(rows, tuple(groups.schema.names), block)
 
 
 # Streams of FROM
@@ -124,22 +134,31 @@ def _shaped(query: Select, given: Given, sql: str) -> tuple[Stream, Mapping[str,
 
 def _united(branches: Sequence[Relation], query: Select) -> Relation:
     """All rows of some queries; the columns are called as in the first."""
-    names = branches[0].schema.names
-    streams = [_branch(branch, names, f"branch_{i + 1}", query.blocks[i]) for i, branch in enumerate(branches)]
+    first = branches[0].schema
+    streams = [_branch(branch, first, f"branch_{i + 1}", query.blocks[i]) for i, branch in enumerate(branches)]
     with at(query.position):
         return Rows(union(*_alike(streams)))
 
 
-def _branch(branch: Relation, names: Sequence[str], name: str, block: Block) -> Stream:
-    theirs = branch.schema.names
-    if len(theirs) != len(names):
-        message = f"this SELECT has {len(theirs)} columns, and the first one {len(names)}"
-        raise SqlError(message, block.position, expected=f"{len(names)} columns")
+def _branch(branch: Relation, first: pa.Schema, name: str, block: Block) -> Stream:
+    theirs, names = branch.schema, first.names
+    _check_alike(theirs, first, block)
     with at(block.position):
         found = branch.as_stream(name)
-        if theirs != list(names):
-            found = found.with_(select={ours: here(each) for ours, each in zip(names, theirs, strict=True)})
+        if theirs.names != names:
+            found = found.with_(select={ours: here(each) for ours, each in zip(names, theirs.names, strict=True)})
         return found
+
+
+def _check_alike(theirs: pa.Schema, first: pa.Schema, block: Block) -> None:
+    """Raise unless a SELECT has columns of the types of the first one."""
+    if len(theirs) != len(first):
+        message = f"this SELECT has {len(theirs)} columns, and the first one {len(first)}"
+        raise SqlError(message, block.position, expected=f"{len(first)} columns")
+    for field, ours in zip(theirs, first, strict=True):
+        if field.type != ours.type:
+            message = f"{field.name!r} is of type {field.type}, and {ours.name!r} of the first SELECT of {ours.type}"
+            raise SqlError(f"{message}: cast one of them", block.position, expected=str(ours.type))
 
 
 def _alike(streams: Sequence[Stream]) -> list[Stream]:

@@ -67,10 +67,11 @@ class Catalog:
         return self._opened[statement.name].data
 
     def _declared(self, statement: CreateStream) -> Stream:
+        _check_declared(statement)
         data = self._data(statement)
         columns = _names(data)
         computed: dict[str, Expression] = {}
-        sources = [self._source(each, columns, computed) for each in statement.punctuated]
+        sources = [self._source(each, statement.name, columns, computed) for each in statement.punctuated]
         select = {name: here(name) for name in columns} | computed if computed else None
         key = tuple(_column(name, columns, "KEY", statement) for name in statement.key)
         time = None if statement.time is None else _column(statement.time, columns, "TIME", statement)
@@ -87,7 +88,7 @@ class Catalog:
         )
         return declared
 
-    def _source(self, declared: Punctuated, columns: list[str], computed: dict[str, Expression]) -> Source:
+    def _source(self, declared: Punctuated, stream: str, columns: list[str], computed: dict[str, Expression]) -> Source:
         """What says that a key is over, in the terms of `pt.stream`; a flag may have to be computed."""
         with at(declared.position):
             if declared.kind == "unique":
@@ -100,23 +101,40 @@ class Catalog:
             found = match(argument, columns)
             if declared.kind == "patterns":
                 return rows_with(_known(found, argument, columns, declared.position))
-            return when(_flag(declared, columns, computed) if found is None else found)
+            plain = found or match(_unquoted(argument), columns, quoted=True)
+            return when(plain or _flag(declared, stream, columns, computed))
 
     def _endings(self, declared: Punctuated) -> Source:
         """Another stream of the script: each of its rows ends its key, at its time."""
         name = match(declared.argument or "", self._statements)
         if name is None:
-            raise unknown("there is no stream", declared.argument or "", self._statements, declared.position)
+            raise unknown("stream", declared.argument or "", self._statements, declared.position)
         announced = self._statements[name]
         if not announced.key or announced.time is None:
             raise StreamError(f"stream {name!r} needs a KEY and a TIME: its rows say which key ends, and when")
         return endings(self._data(announced), key=announced.key, time=announced.time)
 
 
-def _flag(declared: Punctuated, columns: list[str], computed: dict[str, Expression]) -> str:
+def _check_declared(statement: CreateStream) -> None:
+    """Raise if a stream lacks what nobody can do without."""
+    if statement.time is None:
+        instead = "name the column of event time, as in TIME bid_at"
+        raise SqlError(f"stream {statement.name!r} has no TIME: {instead}", statement.position, expected="TIME")
+    if statement.punctuated and not statement.key:
+        place = statement.punctuated[0].position
+        raise SqlError(f"stream {statement.name!r} has no KEY that could end: name it, as in KEY item_id", place)
+
+
+def _unquoted(name: str) -> str:
+    """What stands between quotes; a name that is more than one stays as it is."""
+    mark = name[:1]
+    return name[1:-1].replace(mark * 2, mark) if mark in ('"', "`") and name.endswith(mark) else name
+
+
+def _flag(declared: Punctuated, stream: str, columns: list[str], computed: dict[str, Expression]) -> str:
     """The name of a new column, which is what stands behind WHEN."""
     flag = free_names([_FLAG], [*columns, *computed])[0]
-    computed[flag] = flag_expression(declared.argument or "", declared.position, columns)
+    computed[flag] = flag_expression(declared.argument or "", declared.position, stream, columns)
     return flag
 
 
@@ -126,7 +144,7 @@ def _column(name: str, columns: list[str], clause: str, statement: CreateStream)
 
 def _known(found: str | None, name: str, columns: list[str], place: Place) -> str:
     if found is None:
-        raise unknown("there is no column", name, columns, place)
+        raise unknown("column", name, columns, place)
     return found
 
 

@@ -1,12 +1,12 @@
 """Expressions of queries, checked against the columns that they read; moments are read as the columns have them.
 
 A text or a TIMESTAMP that is compared with a column of times becomes a moment of the column's kind: of one with a time
-zone in UTC, unless the text names an offset.
+zone in UTC, unless the text names an offset. A text beside dates is a date, beside times of day one of these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 
 import pyarrow as pa
 
@@ -31,6 +31,9 @@ def checked_predicate(value: Expression, schemas: Sequence[pa.Schema], place: Pl
     """One that is true or false."""
     with at(place):
         fitted = _fitted(value, schemas)
+        found = evaluate(fitted, [null_row(schema) for schema in schemas]).type
+        if not (pa.types.is_boolean(found) or pa.types.is_null(found)):
+            raise PredicateError(f"a predicate is needed here, and this gives {found}, not true or false")
         check_predicate(fitted, schemas)
         return fitted
 
@@ -61,7 +64,20 @@ def _as_other(value: Expression, other: Expression, schemas: Sequence[pa.Schema]
     if not isinstance(inner, Literal) or not isinstance(inner.value, str):
         return value
     theirs = evaluate(other, [null_row(schema) for schema in schemas]).type
-    return Literal(_moment(inner.value, theirs)) if pa.types.is_timestamp(theirs) else value
+    if pa.types.is_timestamp(theirs):
+        return Literal(_moment(inner.value, theirs))
+    if inner is value and pa.types.is_date(theirs):
+        return Literal(_read(inner.value, date.fromisoformat, "a date; write one such as '2024-05-01'"))
+    if inner is value and pa.types.is_time(theirs):
+        return Literal(_read(inner.value, time.fromisoformat, "a time of day; write one such as '12:00:00'"))
+    return value
+
+
+def _read(text: str, read: Callable[[str], date | time], wanted: str) -> date | time:
+    try:
+        return read(text.strip())
+    except ValueError:
+        raise PredicateError(f"{text!r} is not {wanted}") from None
 
 
 def _moment(text: str, kind: pa.TimestampType) -> datetime:

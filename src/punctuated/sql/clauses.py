@@ -9,7 +9,7 @@ from sqlglot.tokenizer_core import TokenType
 from punctuated.sql.dialect import place_of
 from punctuated.sql.errors import SqlError, unsupported
 from punctuated.sql.place import Place
-from punctuated.sql.syntax import Block, Item, Joining, Name, Select, Source
+from punctuated.sql.syntax import Block, Item, Joining, Name, Select, Source, Window
 from punctuated.sql.window_clauses import WindowClauses
 
 _ELSEWHERE = {
@@ -21,6 +21,7 @@ _ELSEWHERE = {
     "QUALIFY": ("QUALIFY", "group in a query in FROM and filter outside"),
     "INTERSECT": ("INTERSECT", "write a LEFT SEMI JOIN"),
     "EXCEPT": ("EXCEPT", "write a LEFT ANTI JOIN"),
+    "MINUS": ("MINUS", "write a LEFT ANTI JOIN"),
     "LATERAL": ("LATERAL", "write a query in FROM"),
     "CROSS": ("CROSS JOIN", "streams are joined by a key or a predicate: write JOIN … ON …"),
     "NATURAL": ("NATURAL JOIN", "name the columns: JOIN … USING (…)"),
@@ -43,6 +44,10 @@ _HOW = {
 _SIDES = {"INNER", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI"}
 
 Part = TypeVar("Part")
+
+
+def _same(one: str, other: str) -> bool:
+    return one.lower() == other.lower()
 
 
 class Clauses(WindowClauses):
@@ -119,8 +124,7 @@ class Clauses(WindowClauses):
         return block
 
     def _distinct(self) -> bool:
-        self.take("ALL")
-        found = self.take("DISTINCT")
+        found = not self.take("ALL") and self.take("DISTINCT")
         if found and self.is_word("ON"):
             raise unsupported("DISTINCT ON", self.place(), "group by these columns and take FIRST(…) of the others")
         return found
@@ -141,7 +145,8 @@ class Clauses(WindowClauses):
         for word in ("ALL", "ROLLUP", "CUBE", "GROUPING SETS"):
             if self.is_word(word):
                 raise unsupported(f"GROUP BY {word}", self.place(), "name the columns")
-        return tuple(self._listed(lambda: self.value("a column")))
+        listed = self._listed(lambda: self.value("a column"))
+        return tuple(each for node in listed for each in (node.expressions if isinstance(node, exp.Tuple) else [node]))
 
     def _refuse_other_clauses(self) -> None:
         for word, (clause, instead) in _ELSEWHERE.items():
@@ -203,7 +208,16 @@ class Clauses(WindowClauses):
         window = window or self.window_in_brackets()
         if alias is None:
             alias = self._alias()
+        self._check_owner(window, alias or what)
         return Source(what, alias, window, start.to(self.place_before()))
+
+    def _check_owner(self, window: Window | None, owner: Name | Select) -> None:
+        """A window speaks of columns of the stream that it stands behind."""
+        for column in window.columns if window is not None else ():
+            if column.stream is not None and not (isinstance(owner, Name) and _same(column.stream, owner.text)):
+                raise SqlError(
+                    f"the window of a stream is about its own columns: leave out {column.stream}", column.position
+                )
 
     def _alias(self) -> Name | None:
         return self.name("an alias") if self.take("AS") or self.is_name() else None

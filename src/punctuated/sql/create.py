@@ -121,7 +121,7 @@ class CreateClauses(Clauses):
     def _option(self, found: dict[str, str]) -> None:
         place = self.place()
         name = self._option_name()
-        if name in found:
+        if name.lower() in map(str.lower, found):
             raise SqlError(f"option {name!r} is given twice", place)
         self.take("=")
         found[name] = self._option_value()

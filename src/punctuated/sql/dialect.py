@@ -81,7 +81,16 @@ class Expressions(Parser):
             raise self.failure("this cannot be read") from None
         if found is None:
             raise self.unexpected(what)
+        self._check_number()
         return found
+
+    def _check_number(self) -> None:
+        """`1_000` is not 1 by the name of _000."""
+        number, word = self._prev, self._curr
+        kinds = [token.token_type for token in (number, word) if token]
+        if kinds == [TokenType.NUMBER, TokenType.VAR] and word.start == number.end + 1:
+            place = self.place_before().to(self.place())
+            raise SqlError(f"{place.quoted!r} is no number; write one such as 1000", place)
 
     # Places and errors
 

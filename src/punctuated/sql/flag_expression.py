@@ -14,8 +14,8 @@ from punctuated.sql.translate import Translator
 from punctuated.sql.words import WordParser
 
 
-def flag_expression(text: str, behind: Place, columns: Sequence[str]) -> Expression:
-    """The expression that stands at the end of a place, over columns of these names."""
+def flag_expression(text: str, behind: Place, stream: str, columns: Sequence[str]) -> Expression:
+    """The expression that stands at the end of a place, over columns of a stream with these names."""
     start = behind.end - len(text)
     tokens = [token for token in tokens_of(behind.text) if start <= token.start < behind.end]
     parser = WordParser(dialect=Language)
@@ -23,9 +23,11 @@ def flag_expression(text: str, behind: Place, columns: Sequence[str]) -> Express
     tree = parser.value("an expression that is true on the last row of a key")
 
     def column(node: exp.Column) -> Expression:
+        if node.table and match(node.table, [stream]) is None:
+            raise unknown("stream", node.table, [stream], place_of(node, behind.text))
         found = match(node.name, columns, quoted=is_quoted(node))
         if found is None:
-            raise unknown("there is no column", node.name, columns, place_of(node, behind.text))
+            raise unknown("column", node.name, columns, place_of(node, behind.text))
         return here(found)
 
     return Translator(behind.text, column).translate(tree)

@@ -187,11 +187,12 @@ def _group_nodes(block: Block, core: Core) -> Iterator[exp.Expr]:
 
 
 def _by_number(node: exp.Expr, items: Sequence[Item], core: Core) -> Item | None:
-    if not isinstance(node, exp.Literal) or node.is_string:
+    literal = node.this if isinstance(node, exp.Neg) else node
+    if not isinstance(literal, exp.Literal) or literal.is_string:
         return None
-    number = int(node.this) if str(node.this).isdigit() else 0
+    number = int(literal.this) if literal is node and str(literal.this).isdigit() else 0
     if not 1 <= number <= len(items):
-        raise SqlError(f"the SELECT list has no item {node.this}", place_of(node, core.scope.sql))
+        raise SqlError(f"the SELECT list has no item {node.sql()}", place_of(node, core.scope.sql))
     return items[number - 1]
 
 

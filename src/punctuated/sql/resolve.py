@@ -30,12 +30,22 @@ class Scope:
     def find(self, node: exp.Column) -> Ref:
         """The column that is meant."""
         place = place_of(node, self.sql)
+        self._refuse_fields(node, place)
         if len(node.parts) > 2:
             raise unsupported("a name with two dots", place, "write stream.column")
         if node.table:
             side = self.stream(node.table, place, quoted=bool(node.args["table"].quoted))
             return self._of_stream(side, node, place)
         return self._of_any(node, place)
+
+    def _refuse_fields(self, node: exp.Column, place: Place) -> None:
+        """`struct.field` looks like `stream.column`."""
+        *owners, name = [each.name for each in node.parts]
+        of_stream = owners[:1] if len(owners) == 2 and match(owners[0], self.aliases) is not None else []
+        is_stream = len(owners) == 1 and match(owners[0], self.aliases) is not None
+        column = owners[len(of_stream) :]
+        if len(column) == 1 and not is_stream and any(match(column[0], names) for names in self.columns):
+            raise unsupported("a field behind a dot", place, f"write FIELD({'.'.join(owners)}, '{name}')")
 
     def stream(self, alias: str, place: Place, *, quoted: bool = False) -> int:
         """The place in FROM of a stream."""

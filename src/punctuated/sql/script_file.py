@@ -68,7 +68,7 @@ class Checked:
 def read_script(path: Path) -> Script:
     """The script in a file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the text
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise PunctuatedError(f"cannot read {path}: {reason}") from error
@@ -107,7 +107,9 @@ def _checked(task: Task, script: Script, catalog: Catalog) -> Checked:
     target = target_of(task, script.path) if isinstance(task, Insert) else None
     with at(task.position), heard() as said:
         query = bound(task, catalog)
-        query.schema  # noqa: B018  (aggregates are checked when groups are made)
+        schema = query.schema  # aggregates are checked when groups are made
+        if target is not None and target.table is not None:
+            target.table.check(schema, "the results")
     return Checked(task, query.explain(), target, tuple(dict.fromkeys(said)))
 
 

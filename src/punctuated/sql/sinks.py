@@ -45,6 +45,7 @@ def target_of(insert: Insert, script: Path) -> Target:
     """The sink of a statement of this script."""
     with at(insert.position):
         options = dict(insert.options)
+        _refuse_empty(options)
         checkpoint = take_option("checkpoint", options)
         place = _place(options, script.parent)
         name = Path(place).name if place else insert.sink
@@ -52,8 +53,9 @@ def target_of(insert: Insert, script: Path) -> Target:
         if insert.sink in _TABLES:
             return _table_target(insert.sink, name, where, options, place, script.parent)
         _refuse_beside(insert.sink, options)
-        if insert.sink == CONSOLE and options:
-            raise SinkError(f"'console' takes no option but checkpoint, and this has {', '.join(options)}")
+        if insert.sink == CONSOLE and (options or place):
+            given = ", ".join([*options, *([PATH] if place else [])])
+            raise SinkError(f"'console' takes no option but checkpoint, and this has {given}")
         return Target(name, insert.sink, where, options=options | ({PATH: place} if place else {}))
 
 
@@ -94,7 +96,26 @@ def _table_target(
     elif options:
         known = ", ".join((PATH, "checkpoint", *_BESIDE, *_LISTS, *_TEXTS))
         raise SinkError(f"{kind!r} has no option {', '.join(options)}; there are {known}")
-    return Target(name, kind, checkpoint, make(place, **given), beside)
+    target = Target(name, kind, checkpoint, make(place, **given), beside)
+    _check_places(target)
+    return target
+
+
+def _check_places(target: Target) -> None:
+    """Raise if two of the things that a query writes would lie in one place."""
+    places = {"path": target.table, **target.beside}
+    seen = {str(target.checkpoint).rstrip("/"): "checkpoint"}
+    for option, table in places.items():
+        path = table.path if table is not None else ""
+        if path in seen:
+            raise SinkError(f"{seen[path]} and {option} are the same place, {path}: give each one of its own")
+        seen[path] = option
+
+
+def _refuse_empty(options: dict[str, str]) -> None:
+    for name in (PATH, "checkpoint", *_BESIDE):
+        if option_named(name, options) is not None and not options[option_named(name, options) or ""].strip():
+            raise SinkError(f"the option {name} is empty")
 
 
 def _table_options(options: dict[str, str]) -> Iterator[tuple[str, str | list[str]]]:

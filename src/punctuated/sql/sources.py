@@ -13,7 +13,9 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from punctuated.errors import ColumnError, StreamError
+from punctuated.model.nearest import nearest_of
 from punctuated.sql.column_types import schema_of
+from punctuated.sql.options import check_spelling
 from punctuated.sql.script_paths import PATH, option_named, with_path
 from punctuated.sql.syntax import CreateStream
 from punctuated.tables.file_systems import locate
@@ -21,6 +23,7 @@ from punctuated.tables.file_systems import locate
 GENERATOR, PARQUET, DELTA, RATE = "generator", "parquet", "delta", "rate"
 FILES = (PARQUET, "csv", "json", "orc", "text", "avro", "xml")
 _OF_RATE = pa.schema([("timestamp", pa.timestamp("us", tz="UTC")), ("value", pa.int64())])
+_KNOWN = (GENERATOR, DELTA, RATE, *FILES, "rate-micro-batch", "socket", "kafka")
 _WILD = frozenset("*?[{")
 
 
@@ -53,6 +56,7 @@ class OutlineSources:
 def options_of(statement: CreateStream, folder: Path) -> dict[str, str]:
     """The options of a source, its path as it is seen from anywhere."""
     given = with_path(statement.options, folder)
+    check_spelling(statement.name, statement.source, given)
     if statement.source in (*FILES, DELTA) and option_named(PATH, given) is None:
         raise StreamError(f"stream {statement.name!r} reads {statement.source!r} files: give OPTIONS (path '…')")
     return given
@@ -71,13 +75,27 @@ def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
         return _OF_RATE
     path = options[option_named(PATH, options) or PATH] if statement.source in (PARQUET, DELTA) else ""
     if statement.source == PARQUET:
-        return parquet_files(path).schema.remove_metadata()
+        return _in_utc(parquet_files(path).schema)
     if statement.source == DELTA:
-        return pa.schema(delta_table(path).schema().to_arrow())
+        return _in_utc(pa.schema(delta_table(path).schema().to_arrow()))
+    near = None if statement.source in _KNOWN else nearest_of(statement.source, _KNOWN)
+    hint = f". Did you mean {near!r}?" if near else ""
     raise StreamError(
         f"stream {statement.name!r} reads {statement.source!r}, which does not say what its columns are: name them in "
-        f"CREATE STREAM {statement.name} (column TYPE, …)"
+        f"CREATE STREAM {statement.name} (column TYPE, …){hint}"
     )
+
+
+def _in_utc(columns: pa.Schema) -> pa.Schema:
+    """The columns of files; what clock a moment was written by is lost on Spark, and so it is everywhere."""
+    return pa.schema(
+        pa.field(each.name, pa.timestamp(each.type.unit, "UTC") if _has_zone(each.type) else each.type)
+        for each in columns
+    )
+
+
+def _has_zone(dtype: pa.DataType) -> bool:
+    return pa.types.is_timestamp(dtype) and dtype.tz is not None
 
 
 def _chosen(given: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
@@ -104,6 +122,9 @@ def generated_columns(options: Mapping[str, str]) -> pa.Schema:
 
     if is_auction_stream(options):
         return auction_table(AuctionStream(read_auction_options(options).stream.name, auctions=1)).schema
+    if option_named("auctions", options) is not None:
+        name = options[option_named("stream", options) or "stream"]
+        raise StreamError(f"option stream={name!r}: the streams that have auctions are 'auctions' and 'bids'")
     stream = read_options(options).stream
     return generate(stream.name, 0, punctuations=stream.punctuations).schema
 

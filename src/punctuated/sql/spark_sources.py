@@ -9,6 +9,7 @@ from punctuated.api.engine import register_source
 from punctuated.api.files import files
 from punctuated.errors import PunctuatedError, StreamError
 from punctuated.sql.column_types import schema_of
+from punctuated.sql.options import truth_of
 from punctuated.sql.script_paths import PATH, take_option
 from punctuated.sql.sources import FILES, GENERATOR, PARQUET, Opened, columns_of, options_of
 from punctuated.sql.spark_words import in_a_line
@@ -66,7 +67,7 @@ def why_rows(statement: CreateStream, folder: Path) -> str | None:
     if statement.source != PARQUET:
         return f"the columnar lane reads 'parquet', and this is {statement.source!r}"
     options = options_of(statement, folder)
-    if (take_option(LANE, options) or "true").lower() == "false":
+    if not truth_of(LANE, take_option(LANE, options) or "true"):
         return "the option lane says so"
     path = take_option(PATH, options)
     try:

@@ -15,6 +15,7 @@ class Name:
     text: str
     position: Place = field(repr=False)
     quoted: bool = False
+    stream: str | None = None  # that stood before a column, with a dot
 
 
 @dataclass(frozen=True)

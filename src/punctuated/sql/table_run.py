@@ -1,7 +1,7 @@
 """Sinks without Spark: each run writes all results anew, for each run reads all there is."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,14 @@ def is_written_here(format: str) -> bool:
     return format in (*_WRITERS, CONSOLE)
 
 
-def check_written_here(target: Target) -> None:
-    """Raise if a sink needs Spark."""
+def check_written_here(target: Target, written: Collection[str]) -> None:
+    """Raise if a sink needs Spark, or if its rows would take the place of those of another statement."""
     if not is_written_here(target.format):
         raise SinkError(
             f"{target.format!r} needs Spark; without it there are {', '.join((*_WRITERS, CONSOLE))}: leave out --tables"
         )
+    if target.format != CONSOLE and target.told in written:
+        raise SinkError(f"another statement writes to {target.told}, too: without Spark give each a place of its own")
 
 
 def _path_of(target: Target) -> str:
@@ -52,11 +54,15 @@ def _write(format: str, path: str, table: pa.Table) -> None:
         _write_delta(table, place)
         return
     file = place / f"{_FILE}.{format}"
-    _refuse_others(place, file)
-    place.mkdir(parents=True, exist_ok=True)
     aside = file.with_name(f".{file.name}.aside")
-    _WRITERS[format](table, aside)
-    aside.replace(file)
+    try:
+        _refuse_others(place, file)
+        place.mkdir(parents=True, exist_ok=True)
+        _WRITERS[format](table, aside)
+        aside.replace(file)
+    except (OSError, pa.ArrowException) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+        raise SinkError(f"cannot write {format!r} to {place}: {reason}") from error
 
 
 def _refuse_others(folder: Path, ours: Path) -> None:

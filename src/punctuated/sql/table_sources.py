@@ -8,6 +8,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 
 from punctuated.errors import StreamError
+from punctuated.model.nearest import hint_of
+from punctuated.sql.options import truth_of
 from punctuated.sql.script_paths import PATH, local_path, option_named, take_option
 from punctuated.sql.sources import (
     DELTA,
@@ -23,6 +25,8 @@ from punctuated.sql.sources import (
 from punctuated.sql.syntax import CreateStream
 from punctuated.streams import generate
 
+_SAME_ROWS = (PATH, "lane", "maxFilesPerTrigger", "maxBytesPerTrigger", "maxFileAge", "latestFirst", "fileNameOnly")
+_OPTIONS = {"csv": ("header", "sep", "delimiter")}
 _READ_HERE = (GENERATOR, PARQUET, DELTA, "csv", "json")
 
 
@@ -42,8 +46,21 @@ class TableSources:
         columns, options = columns_of(statement, self._folder), options_of(statement, self._folder)
         if is_endless(statement, self._folder):
             raise StreamError(f"stream {statement.name!r} has no end: give OPTIONS (rows …), or (auctions …)")
-        table = _read(statement.source, options, columns)
+        _check_read_here(statement, options)
+        try:
+            table = _read(statement.source, options, columns)
+        except (OSError, pa.ArrowException) as error:
+            told = str(error).splitlines()[0]
+            raise StreamError(f"stream {statement.name!r} cannot be read as {statement.source!r}: {told}") from error
         return Opened(_as_declared(table, columns, statement.name), "all that is there, as a table of Arrow")
+
+
+def _check_read_here(statement: CreateStream, options: Mapping[str, str]) -> None:
+    """Raise if an option would change what Spark reads, and nothing here."""
+    known = {each.lower() for each in (*_SAME_ROWS, *_OPTIONS.get(statement.source, ()))}
+    for name in options:
+        if statement.source != GENERATOR and name.lower() not in known:
+            raise StreamError(f"stream {statement.name!r}: the option {name} needs Spark; leave out --tables")
 
 
 def _read(source: str, options: dict[str, str], columns: pa.Schema) -> pa.Table:
@@ -51,7 +68,13 @@ def _read(source: str, options: dict[str, str], columns: pa.Schema) -> pa.Table:
         return _generated(options)
     path = options[option_named(PATH, options) or PATH]
     if source == PARQUET:
-        return parquet_files(path).to_table(columns.names)
+        files = parquet_files(path)
+        for name in columns.names:
+            if name not in files.schema.names:
+                raise StreamError(
+                    f"the files have no column {name!r}; {hint_of(name, files.schema.names, 'they have')}"
+                )
+        return files.to_table(columns.names)
     if source == DELTA:
         return pa.table(delta_table(path).to_pyarrow_table())
     files = _files(path, source)
@@ -89,7 +112,7 @@ def _files(path: str, source: str) -> list[Path]:
 def _csv(file: Path, options: Mapping[str, str], columns: pa.Schema) -> pa.Table:
     """As Spark reads them: by place, with a header only if an option says so."""
     given = dict(options)
-    header = (take_option("header", given) or "false").lower() == "true"
+    header = truth_of("header", take_option("header", given) or "false")
     delimiter = take_option("sep", given) or take_option("delimiter", given) or ","
     reading = pa_csv.ReadOptions(column_names=columns.names, skip_rows=int(header))
     parsing = pa_csv.ParseOptions(delimiter=delimiter)

@@ -6,6 +6,7 @@ may mean a column of one stream, of a pair of rows, or of a group.
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -16,6 +17,7 @@ from punctuated.model.type_names import named_type
 from punctuated.model.window import parse_duration
 from punctuated.sql.dialect import place_of
 from punctuated.sql.errors import SqlError, at, unknown, unsupported
+from punctuated.sql.literals import is_typed, negative, number, type_of_moment
 from punctuated.sql.place import Place
 
 AGGREGATES = ("count", "sum", "min", "max", "avg", "mean", "first", "last")
@@ -54,6 +56,7 @@ _OTHER_NAMES = {
     "day_of_week": "dayofweek",
 }
 _PARTS = {"dow": "dayofweek"}
+_NOT_THE_SAME = ("now", "current_timestamp", "current_date", "current_time", "localtimestamp", "getdate", "sysdate")
 _TRIMS = {"LEADING": "ltrim", "TRAILING": "rtrim"}
 
 FindColumn = Callable[[exp.Column], Expression]
@@ -117,7 +120,7 @@ class Translator:
         text = str(node.this)
         if node.is_string:
             return Literal(text)
-        return Literal(int(text) if text.isdigit() else float(text))
+        return number(text, self._place(node))
 
     def _interval(self, node: exp.Expr) -> Expression:
         unit = node.args.get("unit")
@@ -132,7 +135,9 @@ class Translator:
 
     def _negative(self, node: exp.Expr) -> Expression:
         inner = self.translate(node.this)
-        if isinstance(inner, Literal) and isinstance(inner.value, int | float | timedelta):
+        if isinstance(inner, Literal) and isinstance(inner.value, int | float | Decimal):
+            return negative(inner.value)
+        if isinstance(inner, Literal) and isinstance(inner.value, timedelta):
             return Literal(-inner.value)
         return Operation("-", Literal(0), inner)
 
@@ -165,7 +170,10 @@ class Translator:
         return condition if subject is None else Operation("==", self.translate(subject), condition)
 
     def _cast(self, node: exp.Expr) -> Expression:
-        return Cast(self.translate(node.this), named_type(node.args["to"].sql()))
+        dtype = named_type(node.args["to"].sql())
+        if is_typed(node):
+            dtype = type_of_moment(node.this.name, node.args["to"].sql(), dtype, self._place(node))
+        return Cast(self.translate(node.this), dtype)
 
     # Functions
 
@@ -192,6 +200,8 @@ class Translator:
         return self._called(_OTHER_NAMES.get(name, name), tuple(node.expressions), node)
 
     def _called(self, name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr) -> Expression:
+        if name in _NOT_THE_SAME:
+            raise unsupported("the time of the clock", self._place(node), "compare columns of time")
         if name not in FUNCTIONS:
             raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *_OTHER_NAMES), self._place(node))
         return Call(name, tuple(map(self.translate, arguments)))
@@ -227,7 +237,7 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Between: {"low", "high"},
     exp.Case: {"ifs", "default"},
     exp.Cast: {"to"},
-    exp.TryCast: {"to", "requires_string"},
+    exp.TryCast: {"to", "requires_string", "safe"},
     exp.DPipe: {"safe"},
     exp.Div: {"typed", "safe"},
     exp.Substring: {"start", "length"},

@@ -1,5 +1,7 @@
 """Words, names and signs, one after the other."""
 
+from dataclasses import replace
+
 from sqlglot.tokenizer_core import TokenType
 
 from punctuated.sql.dialect import Expressions
@@ -10,7 +12,21 @@ _RESERVED = frozenset(
     (
         *("ALL", "AND", "ANTI", "AS", "BETWEEN", "BOTH", "CASE", "CROSS", "DISTINCT", "DWINDOW", "ELSE", "END"),
         *("EXCEPT", "FETCH", "FROM", "FULL", "GROUP", "HAVING", "IN", "INNER", "INSERT", "INTERSECT", "INTO", "IS"),
-        *("JOIN", "LATERAL", "LEFT", "LIKE", "LIMIT", "NATURAL", "NOT", "OFFSET", "ON", "OPTIONS", "OR", "ORDER"),
+        *(
+            "JOIN",
+            "LATERAL",
+            "LEFT",
+            "LIKE",
+            "LIMIT",
+            "MINUS",
+            "NATURAL",
+            "NOT",
+            "OFFSET",
+            "ON",
+            "OPTIONS",
+            "OR",
+            "ORDER",
+        ),
         *("OUTER", "PIVOT", "QUALIFY", "RIGHT", "SELECT", "SEMI", "THEN", "UNION", "USING", "WHEN", "WHERE"),
         *("WINDOW", "WITH"),
     )
@@ -61,7 +77,7 @@ class WordParser(Expressions):
     def column_name(self) -> Name:
         """The name of a column; that of its stream may stand before it."""
         name = self.name("a column")
-        return self.name("a column") if self.take(".") else name
+        return replace(self.name("a column"), stream=name.text) if self.take(".") else name
 
     def text(self, what: str) -> Name:
         """A text in quotes."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -61,6 +62,7 @@ CASES: list[tuple[Expression, list[Any]]] = [
     (pt.call("nullif", i, 0), [7, -7, None, None]),
     (pt.call("if", b, i, m), [7, 2, 0, 1]),
     (pt.call("in", i, 7, 0), [True, False, True, None]),
+    (pt.call("in", i, *range(2000)), [True, False, True, None]),
     (pt.call("in", i, 7, None), [True, None, None, None]),
     (pt.call("in", i, m, 7.0), [True, False, True, None]),
     (pt.call("in", s, "x", ""), [False, False, True, None]),
@@ -77,6 +79,7 @@ CASES: list[tuple[Expression, list[Any]]] = [
     (pt.call("replace", s, "x", "yy"), ["Añb", " yy ", "", None]),
     (pt.call("replace", s, "", "yy"), ["Añb", " x ", "", None]),
     (pt.call("concat", s, "-", i), ["Añb-7", " x --7", "-0", None]),
+    (pt.call("concat", s.cast(pa.large_string()), "-"), ["Añb-", " x -", "-", None]),
     (pt.call("starts_with", s, "A"), [True, False, False, None]),
     (pt.call("ends_with", s, "b"), [True, False, False, None]),
     (pt.call("like", s, "a%b"), [False, False, False, None]),
@@ -141,6 +144,28 @@ def test_a_cast_is_null_where_a_value_does_not_fit() -> None:
     assert values(pt.column("s").cast("timestamp"), moments) == [datetime(2024, 2, 29), datetime(2024, 2, 29, 10), None]
 
 
+def test_decimals_are_rounded_halves_away_from_zero() -> None:
+    decimals = pa.array([Decimal("1.25"), Decimal("-2.25"), Decimal("99.95"), None], pa.decimal128(4, 2))
+    table = pa.table({"c": decimals, "s": ["1.25", "-2.25", "99.95", None], "d": [1.25, -2.25, 99.95, None]})
+    for name in table.column_names:
+        rounded = values(pt.column(name).cast("decimal(4, 1)"), table)
+        assert rounded == [Decimal("1.3"), Decimal("-2.3"), Decimal("100.0"), None]
+    assert values(pt.column("c").cast("decimal(2, 0)"), table) == [1, -2, None, None]
+    assert values(i.cast("decimal(3, 2)")) == [7, -7, 0, None]
+    assert values((i * 10).cast("decimal(3, 2)")) == [None, None, 0, None]
+    assert values(pt.call("round", pt.column("c")), table) == [1, -2, 100, None]
+    assert values(pt.call("ceil", pt.column("c")), table) == [2, -2, 100, None]
+    assert values(pt.call("floor", pt.column("c")), table) == [1, -3, 99, None]
+
+
+def test_fields_of_structs() -> None:
+    table = pa.table({"p": [{"x": 1, "y": "a"}, {"x": None, "y": "b"}, None]})
+    assert values(pt.call("field", pt.column("p"), "x"), table) == [1, None, None]
+    assert values(pt.call("field", pt.column("p"), "y"), table) == ["a", "b", None]
+    with pytest.raises(PredicateError, match="there is no field 'z'; there are: x, y"):
+        result_type(pt.call("field", pt.column("p"), "z"), table.schema)
+
+
 def test_a_sum_beyond_its_type_is_null_in_a_column_but_exact_in_a_comparison() -> None:
     table = pa.table({"i": [2**63 - 1, 1]})
     assert values(pt.column("i") + 1, table) == [None, 2]
@@ -164,6 +189,8 @@ def test_a_sum_beyond_its_type_is_null_in_a_column_but_exact_in_a_comparison() -
         ("date_trunc", ["fortnight", t], "give one of year, "),
         ("year", [i], r"cannot evaluate year\(i\)"),
         ("if", [i, 1, 2], "cannot evaluate if"),
+        ("field", [i, "x"], "has no fields"),
+        ("concat", [s.cast("binary"), s], "bytes are no text"),
     ],
 )
 def test_what_cannot_be_is_refused_when_it_is_built(function: str, arguments: list[Any], message: str) -> None:

@@ -36,6 +36,19 @@ SELECT A.item_id, GREATEST(B.price, A.reserve) AS hi, LEAST(B.price, 50) AS lo F
 -- expressions_over_both_streams
 SELECT A.item_id, B.price - A.reserve AS margin, (B.bid_at - A.opened_at) / 60000000 AS minutes FROM Auction A, Bid B WHERE A.item_id = B.item_id
 
+-- decimals_are_rounded
+SELECT item_id, CAST(price AS DECIMAL(10, 1)) AS d, CAST(CAST(price AS DECIMAL(10, 2)) AS DECIMAL(10, 0)) AS e,
+CAST('2.25' AS DECIMAL(5, 1)) AS t, ROUND(CAST(99.95 AS DECIMAL(4, 2))) AS r,
+CAST(item_id AS DECIMAL(10, 2)) / 4 AS q FROM Bid
+
+-- numbers_beyond_integers
+SELECT item_id, 9223372036854775808 AS a, -9223372036854775808 AS b, item_id < 99999999999999999999 AS c FROM Bid
+
+-- dates_and_texts
+SELECT order_id FROM Ordered WHERE DATE(ordered_at) >= '2020-09-13' AND DATE(ordered_at) IN ('2020-09-13', '2020-09-14')
+-- as
+SELECT order_id FROM Ordered WHERE CAST(ordered_at AS DATE) >= '2020-09-13' AND CAST(ordered_at AS DATE) IN ('2020-09-13', '2020-09-14')
+
 -- quoted_names
 SELECT "item_id" AS "Item", `price` AS "The Price" FROM Bid
 -- as

@@ -54,3 +54,15 @@ ON O.order_id = P.order_id AND near(epoch_us(O.ordered_at), hours(2), epoch_us(P
 
 -- having_an_alias
 SELECT title AS what, COUNT(*) AS n FROM Auction GROUP BY what HAVING what <> 'lamp' AND n > 5
+
+-- count_of_a_union
+SELECT COUNT(*) AS n FROM (SELECT price FROM Bid UNION ALL SELECT price FROM Bid)
+
+-- count_of_distinct_rows
+SELECT COUNT(*) AS n FROM (SELECT DISTINCT bidder FROM Bid)
+
+-- count_of_a_join_without_a_key
+SELECT COUNT(*) AS n FROM Auction A, Bid B WHERE A.reserve < B.price
+
+-- group_by_a_list
+SELECT item_id, COUNT(*) AS n FROM Bid GROUP BY (item_id, bidder)

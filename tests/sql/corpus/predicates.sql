@@ -47,3 +47,6 @@ AND near(epoch_us(O.ordered_at), hours(2), epoch_us(P.paid_at), hours(2))
 
 -- times_as_texts
 SELECT order_id FROM Ordered WHERE ordered_at BETWEEN '2020-09-13 14:00:00' AND '2020-09-13 18:00:00' AND ordered_at <> TIMESTAMP '2020-09-13'
+
+-- constant_of_a_join_without_a_key
+SELECT 1 AS one FROM Auction A, Bid B WHERE NOT A.item_id = B.item_id

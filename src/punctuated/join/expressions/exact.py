@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _NO_TRUTH = pa.scalar(None, pa.bool_())
+_DIGITS_128, _DIGITS_256 = 38, 76  # that decimals of so many bits hold
 
 
 def operate(operator: str, first: Any, second: Any) -> Any:
@@ -23,6 +24,15 @@ def operate(operator: str, first: Any, second: Any) -> Any:
 def is_exact(dtype: pa.DataType) -> bool:
     """Whether numbers of this type have no rounding."""
     return bool(pa.types.is_integer(dtype) or pa.types.is_decimal(dtype))
+
+
+def roomy(values: Any) -> Any:
+    """Decimals with one more digit, which rounding may need; other numbers are what they are."""
+    dtype = values.type
+    if not pa.types.is_decimal(dtype):
+        return values
+    kind = pa.decimal128 if dtype.precision < _DIGITS_128 else pa.decimal256
+    return values.cast(kind(min(dtype.precision + 1, _DIGITS_256), dtype.scale))
 
 
 def truth(values: Any) -> Any:

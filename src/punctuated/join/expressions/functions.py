@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.join.expressions import moments, numbers, texts
+from punctuated.join.expressions import moments, numbers, structs, texts
 from punctuated.join.expressions.exact import operate, truth
 
 
@@ -74,6 +74,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "nullif": _null_if,
     "if": _choose,
     "in": _is_among,
+    "field": structs.field,
     "upper": texts.upper,
     "lower": texts.lower,
     "length": texts.length,

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.join.expressions.exact import is_exact, not_zero, operate
+from punctuated.join.expressions.exact import is_exact, not_zero, operate, roomy
 from punctuated.join.expressions.literals import typed, whole
 
 _DOUBLE = pa.float64()
@@ -19,18 +19,18 @@ def absolute(value: Any) -> Any:
 
 def ceil(value: Any) -> Any:
     """The next whole number above; integers stay what they are."""
-    return value if pa.types.is_integer(value.type) else pc.ceil(typed(value, _DOUBLE))
+    return value if pa.types.is_integer(value.type) else pc.ceil(roomy(typed(value, _DOUBLE)))
 
 
 def floor(value: Any) -> Any:
     """The next whole number below."""
-    return value if pa.types.is_integer(value.type) else pc.floor(typed(value, _DOUBLE))
+    return value if pa.types.is_integer(value.type) else pc.floor(roomy(typed(value, _DOUBLE)))
 
 
 def rounded(value: Any, digits: Any = None) -> Any:
     """To so many digits behind the point; halves go away from zero."""
     n = 0 if digits is None else whole(digits, "round", "the number of digits")
-    numbers = typed(value, _DOUBLE)
+    numbers = roomy(typed(value, _DOUBLE))
     if n is None:
         return pa.scalar(None, numbers.type)
     return pc.round(numbers, ndigits=n, round_mode="half_towards_infinity")

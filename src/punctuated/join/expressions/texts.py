@@ -68,8 +68,10 @@ def replaced(value: Any, old: Any, new: Any) -> Any:
 
 def concatenated(*values: Any) -> Any:
     """One behind the other; null if one of them is."""
-    texts = [each if _is_text(each.type) else each.cast(_TEXT) for each in values]
-    return pc.binary_join_element_wise(*texts, pa.scalar("", texts[0].type))
+    if any(pa.types.is_binary(each.type) or pa.types.is_large_binary(each.type) for each in values):
+        raise PredicateError("concat: bytes are no text; cast them to text first")
+    kind = pa.large_string() if any(pa.types.is_large_string(each.type) for each in values) else _TEXT
+    return pc.binary_join_element_wise(*(each.cast(kind) for each in values), pa.scalar("", kind))
 
 
 def matched(function: str, match: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,7 +82,3 @@ def matched(function: str, match: Callable[..., Any]) -> Callable[..., Any]:
         return pa.scalar(None, pa.bool_()) if wanted is None else match(typed(value, _TEXT), wanted)
 
     return of
-
-
-def _is_text(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
