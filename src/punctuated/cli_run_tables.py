@@ -20,7 +20,7 @@ def run_on_tables(script: Script, checked: Sequence[Checked], view: View) -> Non
         if each.target is not None:
             with at(each.task.position):
                 check_written_here(each.target, written)
-                written.add(each.target.told)
+                written.add(each.target.shown)
     catalog = script.catalog(TableSources(script.folder))
     for each in checked:
         with at(each.task.position), heard() as said:

@@ -35,8 +35,8 @@ def check_written_here(target: Target, written: Collection[str]) -> None:
         raise SinkError(
             f"{target.format!r} needs Spark; without it there are {', '.join((*_WRITERS, CONSOLE))}: leave out --tables"
         )
-    if target.format != CONSOLE and target.told in written:
-        raise SinkError(f"another statement writes to {target.told}, too: without Spark give each a place of its own")
+    if target.format != CONSOLE and target.shown in written:
+        raise SinkError(f"another statement writes to {target.shown}, too: without Spark give each a place of its own")
 
 
 def _path_of(target: Target) -> str:
