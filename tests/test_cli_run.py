@@ -108,6 +108,7 @@ def test_errors_point_at_the_place(statement: str, place: str, words: str, tmp_p
         (["--follow", "--once"], "give one of them"),
         (["--trigger", "5 seconds"], "--trigger is for --follow"),
         (["--conf", "nonsense"], "give name=value"),
+        (["--follow", "--trigger", "nonsense"], "cannot read the duration 'nonsense'"),
     ],
 )
 def test_options_that_do_not_go_together(arguments: list[str], words: str, tmp_path: Path) -> None:

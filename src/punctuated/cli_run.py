@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from punctuated.errors import PunctuatedError
+from punctuated.model.window import parse_duration
 
 _ROWS = 20  # of a micro-batch that a terminal shows
 
@@ -59,7 +60,7 @@ def run_script(
             from punctuated.sql.spark_run import Until
 
             until = Until.STOPPED if follow else Until.CAUGHT_UP if once else Until.ENDED
-            run_on_spark(script, checked, view, SparkOptions(until, trigger, master, settings))
+            run_on_spark(script, checked, view, SparkOptions(until, _interval(trigger), master, settings))
 
 
 def _check_options(follow: bool, once: bool, tables: bool, trigger: str | None) -> None:
@@ -69,6 +70,12 @@ def _check_options(follow: bool, once: bool, tables: bool, trigger: str | None) 
         raise PunctuatedError("--tables reads all there is and ends: leave out --follow and --once, or --tables")
     if trigger is not None and not follow:
         raise PunctuatedError("--trigger is for --follow; a run to the end takes one micro-batch after the other")
+    _interval(trigger)
+
+
+def _interval(trigger: str | None) -> str | None:
+    """As Spark reads it, which knows no '10s'."""
+    return None if trigger is None else f"{parse_duration(trigger) // 1000} milliseconds"
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -85,6 +85,11 @@ def test_what_is_wrong_with_a_statement(text: str, said: str) -> None:
     assert said in str(raised.value)
 
 
+def test_a_query_is_text() -> None:
+    with pytest.raises(pt.StreamError, match="a query is text, not int"):
+        pt.sql(5)  # type: ignore[arg-type]
+
+
 def test_errors_can_be_sent_to_another_process() -> None:
     with pytest.raises(pt.SqlError) as raised:
         parse_script("SELEC a")
@@ -105,6 +110,12 @@ def test_a_query_says_itself_what_its_data_are() -> None:
     assert query.punctuations.num_rows == 2
 
 
+def test_columns_of_given_data_have_the_types_that_a_query_says() -> None:
+    text = "CREATE STREAM a (Item VARCHAR, TIME at, KEY item) FROM 'given'; SELECT * FROM a"
+    query = pt.sql(text, a=pa.table({"item": [1], "at": [0]}))
+    assert query.to_pylist() == [{"item": "1", "at": 0}]
+
+
 @pytest.mark.parametrize(
     ("create", "said"),
     [
@@ -112,7 +123,9 @@ def test_a_query_says_itself_what_its_data_are() -> None:
         ("CREATE STREAM b (TIME at, KEY item) FROM 'given'", "no data of this name"),
         ("CREATE STREAM a (price DOUBLE, TIME at, KEY item) FROM 'given'", "no column 'price'"),
         ("CREATE STREAM a (TIME at, KEY itm) FROM 'given'", "did you mean 'item'?"),
-        ("CREATE STREAM a (KEY item) FROM 'given'", "time="),
+        ("CREATE STREAM a (KEY item) FROM 'given'", "has no TIME"),
+        ("CREATE STREAM a (TIME at, KEY item) FROM 'given' OPTIONS (path 'x')", "takes no options"),
+        ("CREATE STREAM a (item DATE, TIME at, KEY item) FROM 'given'", "does not fit its columns"),
         ("CREATE STREAM a (TIME at) FROM 'given'; CREATE STREAM A (TIME at) FROM 'given'", "already"),
     ],
 )

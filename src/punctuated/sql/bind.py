@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from punctuated.api.stream import Stream
 from punctuated.api.union import only, union
+from punctuated.errors import StreamError
 from punctuated.join.output.grouping import check_grouping
 from punctuated.model.predicate import Expression
 from punctuated.sql.catalog import Catalog
@@ -28,6 +29,8 @@ from punctuated.sql.syntax import Block, Name, Select, Source
 
 def bind_text(text: str, given: Mapping[str, Any]) -> SqlQuery:
     """The one query of a text, over what is given and what it creates of that."""
+    if not isinstance(text, str):
+        raise StreamError(f"a query is text, not {type(text).__name__}: pt.sql('SELECT …', name=stream)")
     query, created = parse_query(text)
     created_streams = Catalog(created, GivenSources(given))
     declared = {name: created_streams.stream(name) for name in created_streams.names}

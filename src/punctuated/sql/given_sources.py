@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from punctuated.api.any_table import as_table
 from punctuated.api.stream import Stream, is_frame
 from punctuated.errors import StreamError
+from punctuated.sql.column_types import arrow_type
 from punctuated.sql.resolve import match
 from punctuated.sql.sources import Opened
+from punctuated.sql.spark_sources import quoted
 from punctuated.sql.syntax import CreateStream
 
 GIVEN = "given"
@@ -39,7 +43,27 @@ def _with_columns(thing: Any, statement: CreateStream) -> Any:
     data = thing if is_frame(thing) else as_table(thing)
     if data is None:
         raise StreamError(f"{statement.name} must be a table or a DataFrame, not {type(thing).__name__}")
-    for name, _ in statement.columns:
-        if match(name, data.schema.names) is None:
-            raise StreamError(f"{statement.name} has no column {name!r}; it has: {', '.join(data.schema.names)}")
-    return data
+    if statement.options:
+        given = ", ".join(statement.options)
+        raise StreamError(f"{statement.name} is given, and takes no options: leave out {given}")
+    return _typed(data, statement) if statement.columns else data
+
+
+def _typed(data: Any, statement: CreateStream) -> Any:
+    """All columns; those that a statement names have the types that it says."""
+    known, wanted = list(data.schema.names), dict[str, str]()
+    for name, dtype in statement.columns:
+        found = match(name, known)
+        if found is None:
+            raise StreamError(f"{statement.name} has no column {name!r}; it has: {', '.join(known)}")
+        wanted[found] = dtype
+    if is_frame(data):
+        return data.withColumns({name: data[quoted(name)].cast(dtype) for name, dtype in wanted.items()})
+    try:
+        return data.cast(pa.schema([_field(each, wanted.get(each.name)) for each in data.schema]))
+    except pa.ArrowException as error:
+        raise StreamError(f"{statement.name} does not fit its columns: {str(error).splitlines()[0]}") from error
+
+
+def _field(field: pa.Field, dtype: str | None) -> pa.Field:
+    return field if dtype is None else field.with_type(arrow_type(dtype))

@@ -99,7 +99,12 @@ def _remedy(message: str) -> str:
 
 
 def _cast(name: str, type: str) -> str:
-    return f"CAST(`{name.replace('`', '``')}` AS {type}) AS `{name.replace('`', '``')}`"
+    return f"CAST({quoted(name)} AS {type}) AS {quoted(name)}"
+
+
+def quoted(name: str) -> str:
+    """The name of a column, as Spark reads it whatever is in it."""
+    return f"`{name.replace('`', '``')}`"
 
 
 def _spark_types(columns: pa.Schema) -> Any:
