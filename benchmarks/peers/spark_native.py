@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
 from pyspark.sql.streaming.query import StreamingQuery
 
-from punctuated.spark.session import ON_LOCAL_FILES
+from punctuated.spark.session import AT_START, ON_LOCAL_FILES
 
 PROVIDERS = "org.apache.spark.sql.execution.streaming.state"
 STORES: dict[str, dict[str, Any]] = {
@@ -52,6 +52,7 @@ def session(store: str, partitions: int, settings: dict[str, str]) -> SparkSessi
         "spark.sql.shuffle.partitions": partitions,
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.streaming.numRecentProgressUpdates": KEPT_PROGRESS,
+        **AT_START,
         **ON_LOCAL_FILES,  # for all that is compared
     }
     chosen = {f"spark.sql.streaming.{name}": value for name, value in STORES[store].items()}

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from punctuated.spark import session
-from punctuated.spark.session import REQUIRED, UNLESS_SAID, configure
+from punctuated.spark.session import AT_START, REQUIRED, UNLESS_SAID, configure
 
 
 class Conf(dict[str, str]):
@@ -41,3 +41,14 @@ def test_rows_come_to_workers_in_pieces_unless_the_session_says_how_large() -> N
 def test_what_is_required_is_set_whatever_was_there() -> None:
     conf = configured(dict.fromkeys(REQUIRED, "other"))
     assert {name: conf[name] for name in REQUIRED} == REQUIRED
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_only_the_start_of_a_session_can_set_is_said_once_it_is_late(caplog: pytest.LogCaptureFixture) -> None:
+    [(name, value)] = AT_START.items()
+    with caplog.at_level("INFO", "punctuated.session"):
+        assert name not in configured({})
+        assert name in caplog.text
+        caplog.clear()
+        configured({name: value})
+    assert name not in caplog.text

@@ -35,6 +35,10 @@ UNLESS_SAID = {  # otherwise a step gets the rows of all buckets of its task in 
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 
+AT_START = {  # otherwise tasks wait 40 ms for timers of the network, before they get their first rows
+    "spark.python.unix.domain.socket.enabled": "true",
+}
+
 _LOG = logging.getLogger("punctuated.session")
 _ROUNDS = 16  # buckets for each partition, where memory is limited
 
@@ -44,9 +48,9 @@ def configure(spark: SparkSession) -> SparkSession:
 
     Rows come to Python workers in pieces of 16 MiB, unless the session says otherwise. If Spark's file system is the
     local one, files are also renamed without child processes, unless the session says otherwise. Every change is
-    logged. Returns the session, so that it can be wrapped around a builder:
-    `spark = pt.configure(builder.getOrCreate())`. Raises if the Python workers of this machine could not import this
-    package.
+    logged, and so is what only the start of a session could set. Returns the session, so that it can be wrapped around
+    a builder: `spark = pt.configure(builder.getOrCreate())`. Raises if the Python workers of this machine could not
+    import this package.
     """
     check_worker_python(spark)
     wished = UNLESS_SAID | (ON_LOCAL_FILES if _is_on_local_files(spark) else {})
@@ -54,6 +58,9 @@ def configure(spark: SparkSession) -> SparkSession:
     for name, value in (REQUIRED | RECOMMENDED | open_to_us).items():
         spark.conf.set(name, value)
         _LOG.info("%s = %s", name, value)
+    for name, value in AT_START.items():
+        if _conf(spark, name) is None:
+            _LOG.info("batches would be faster with %s = %s, which only the start of a session can set", name, value)
     return spark
 
 
@@ -65,7 +72,7 @@ def _is_on_local_files(spark: SparkSession) -> bool:
 def session_with(name: str, settings: Mapping[str, str], master: str = "local[2]") -> SparkSession:
     """A classic session of this process with these settings, for layers that may not import pyspark."""
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in settings.items():
+    for key, value in (AT_START | dict(settings)).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
