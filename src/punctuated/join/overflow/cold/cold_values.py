@@ -268,6 +268,7 @@ class ColdValues:
         """Values on disk are told that a stream has ended, portion by portion."""
         state, limit = self._state, self._tuples(self._allowed.working)
         waits = None if isinstance(state, MultiwayState) else 1 - ending.side  # of two, only tuples of the other
+        self._homes.forget()  # blocks go
         if waits is not None:
             self._count_gone("purged", self.blocks.drop_all_of(waits))
         for number in self.blocks.numbers(having=waits):
