@@ -252,7 +252,8 @@ class ColdValues:
         state, driver = self._state, self._driver
         addresses = driver.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
         watched = is_watched(state, values)
-        order = np.lexsort((addresses, watched))
+        order = np.argsort(addresses)
+        order = order[np.argsort(watched[order], kind="stable")]
         portion, watched, returning = take_out(
             state, driver.rows, values[order], addresses[order], watched[order], self._homes
         )
