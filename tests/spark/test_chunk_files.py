@@ -133,3 +133,21 @@ def test_steps_over_spoilt_files_equal_the_oracle(case: Case, n: int, random: Ra
     check_equals_oracle(lambda spec, batches: run_steps(spec, batches, n, random, run), case.spec, case.batches)
     for path in chunks(folder):
         path.unlink()
+
+
+def test_a_chunk_is_mapped_as_long_as_it_is_whole(tmp_path: Path) -> None:
+    """A file that has changed since it was looked at first is checked again."""
+    files = ChunkFiles(tmp_path)
+    files.write("t", b"what was kept")
+    assert [bytes(files.map("t") or b""), bytes(files.map("t") or b"")] == [b"what was kept"] * 2
+    damaged = chunks(tmp_path)[0].read_bytes()[:-1] + b"?"
+    chunks(tmp_path)[0].write_bytes(damaged)
+    assert files.map("t") is None and chunks(tmp_path) == []
+    assert ChunkFiles(None).map("t") is None
+
+
+def test_arrays_in_a_mapped_chunk_are_aligned(tmp_path: Path) -> None:
+    files = ChunkFiles(tmp_path)
+    files.write("t", bytes(64))
+    mapped = files.map("t")
+    assert mapped is not None and mapped.address % 64 == 0

@@ -17,8 +17,9 @@ from punctuated.join.output.views import View, punctuation_schema
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.spark import emit
 from punctuated.spark.bucket_state import new_bucket
-from punctuated.spark.emit import Emitter, as_frames
+from punctuated.spark.emit import Emitter, as_frames, in_large_parts
 from punctuated.spark.query import Query
 from spark.spark_harness import make_query
 
@@ -65,3 +66,13 @@ def test_many_groups_that_end_at_once_leave_in_one_piece() -> None:
     groups = pa.table({"k": np.arange(MANY), "n": np.ones(MANY, np.int64), "least": np.arange(MANY)})
     chunks = [groups.slice(start, 70_001) for start in range(0, MANY, 70_001)]
     assert taken_by_spark(GROUPED, as_frames(pa.concat_tables(chunks), GROUPED.join.schema)) == MANY
+
+
+def test_small_parts_leave_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emit, "_FEW", 5)
+    parts = [BatchResult([pa.table({"n": [1] * n})]) for n in (2, 2, 2, 7, 1)]
+    last = BatchResult(watermark=9)
+    found = list(in_large_parts(iter([*parts, last])))
+    assert [sum(map(len, each.results)) for each in found] == [6, 7, 1]
+    assert found[-1].watermark == 9
+    assert list(in_large_parts(iter([parts[3]]))) == [parts[3]]  # nothing follows a last part that is large

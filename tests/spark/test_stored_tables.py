@@ -29,27 +29,32 @@ class Stored(dict[tuple[str], tuple[Any]]):
         self.pop(key, None)
 
 
-def written(folder: Path) -> Stored:
+def written(folder: Path) -> tuple[Stored, dict[str, str]]:
     stored = Stored()
     tables = StoredTables(stored, ChunkFiles(folder))
     tables.write("a", TABLE)
     tables.write("b", TABLE.slice(5))
-    tables.save()
-    stored.asked.clear()
-    return stored
+    return stored, tables.files
+
+
+def again(stored: Stored, files: dict[str, str], folder: Path | None) -> StoredTables:
+    """In another worker."""
+    tables = StoredTables(stored, ChunkFiles(folder))
+    tables.files = dict(files)
+    return tables
 
 
 def test_another_worker_reads_files(tmp_path: Path) -> None:
-    stored = written(tmp_path)
-    tables = StoredTables(stored, ChunkFiles(tmp_path))
+    stored, files = written(tmp_path)
+    tables = again(stored, files, tmp_path)
     assert tables.read("a") == TABLE and tables.read("b") == TABLE.slice(5)
-    assert stored.asked == [""]  # for the names of files alone
+    assert stored.asked == []
 
 
 @pytest.mark.parametrize("content", [None, b"", b"short", b"changed"])
 def test_a_file_that_is_not_whole_is_written_again_from_the_store(tmp_path: Path, content: bytes | None) -> None:
-    stored = written(tmp_path)
-    tables = StoredTables(stored, ChunkFiles(tmp_path))
+    stored, files = written(tmp_path)
+    tables = again(stored, files, tmp_path)
     assert tables.read("a") == TABLE
     for path in tmp_path.iterdir():
         before = path.read_bytes()
@@ -57,35 +62,30 @@ def test_a_file_that_is_not_whole_is_written_again_from_the_store(tmp_path: Path
         if content is not None:
             path.write_bytes(before[:-9] + b"?" + before[-8:] if content == b"changed" else content)
     assert [tables.read("a"), tables.read("a")] == [TABLE, TABLE]
-    assert stored.asked == ["", "a"]
+    assert stored.asked == ["a"]
 
 
 def test_without_files_the_store_is_asked(tmp_path: Path) -> None:
-    stored, nowhere = written(tmp_path), ChunkFiles(None)
-    tables = StoredTables(stored, nowhere)
+    stored, files = written(tmp_path)
+    tables = again(stored, files, None)
     assert tables.read("b") == TABLE.slice(5)
-    assert tables.table_bytes < StoredTables(stored, ChunkFiles(tmp_path)).table_bytes
+    assert tables.table_bytes < again(stored, files, tmp_path).table_bytes
 
 
 def test_what_is_removed_leaves_no_file(tmp_path: Path) -> None:
-    stored = written(tmp_path)
-    tables = StoredTables(stored, ChunkFiles(tmp_path))
+    stored, files = written(tmp_path)
+    tables = again(stored, files, tmp_path)
     for name in "ab":
         tables.remove(name)
-    tables.save()
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [] and tables.files == {}
     with pytest.raises(RuntimeError, match="the checkpoint is damaged"):
-        StoredTables(stored, ChunkFiles(tmp_path)).read("a")
+        again(stored, files, tmp_path).read("a")
 
 
 def test_an_attempt_that_fails_changes_no_file_of_others(tmp_path: Path) -> None:
     """Files have names of their own: the next attempt writes other ones under the same names of tables."""
-    stored = written(tmp_path)
-    aside = Stored()
-    aside.update(stored)
-    failed = StoredTables(aside, ChunkFiles(tmp_path))
-    failed.write("c", TABLE)
-    again = StoredTables(stored, ChunkFiles(tmp_path))
-    again.write("c", TABLE.slice(7))
-    again.save()
-    assert StoredTables(stored, ChunkFiles(tmp_path)).read("c") == TABLE.slice(7)
+    stored, files = written(tmp_path)
+    again(Stored(), files, tmp_path).write("c", TABLE)
+    tables = again(stored, files, tmp_path)
+    tables.write("c", TABLE.slice(7))
+    assert again(stored, tables.files, tmp_path).read("c") == TABLE.slice(7)

@@ -12,7 +12,7 @@ from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from punctuated.errors import SnapshotError
 from punctuated.join.driver import JoinDriver
-from punctuated.join.exchange.bundle import Bundle, pack_bundle, unpack_bundle
+from punctuated.join.exchange.bundle import Bundle, from_json, pack_bundle, to_json, unpack_bundle
 from punctuated.join.output.group_by import GroupBy
 from punctuated.join.state.journal import Journal, restore
 from punctuated.spark.chunk_files import chunk_files
@@ -83,6 +83,8 @@ class StateLog:
                 f"give pt.join(…, buckets={found.n_buckets}), or start with a new checkpoint"
             )
         bucket.tokens, entries = self._entries_of(found)
+        if bucket.tables is not None and "files" in entries[-1]:  # not if the join had all in memory then
+            bucket.tables.files = from_json(entries[-1]["files"])
         bucket.journal = restore(bucket.driver, [bytes(each["join"]) for each in entries])
         if bucket.groups is not None:
             bucket.groups.load(entries[-1]["groups"])
@@ -124,7 +126,7 @@ class StateLog:
         if bucket.groups is not None:
             parts["groups"] = bucket.groups.save()
         if bucket.tables is not None:
-            bucket.tables.save()
+            parts["files"] = to_json(bucket.tables.files)
         data = compress(pack_bundle(parts))
         self._entries.updateValue((head.stop,), (data,))
         chunk_files().write(token, data)

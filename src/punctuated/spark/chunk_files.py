@@ -26,7 +26,8 @@ from punctuated.private_folder import do_without, private_folder, write_private
 _LARGEST = 4 << 30  # bytes of all files together, or a part of what is free on their disk if that is more
 _SHARE = 4
 _SUM = struct.Struct("<QQ")  # how many bytes there are, and their checksum
-_HEADER = b"punctuated chunk 2\n".ljust(64 - _SUM.size)  # what is mapped is aligned
+_OURS = b"punctuated chunk "  # of any version
+_HEADER = (_OURS + b"2\n").ljust(64 - _SUM.size)  # what is mapped is aligned
 _BEGIN = len(_HEADER) + _SUM.size
 _CHECKED = 1 << 16  # so many files a process knows to be whole
 _NAME = re.compile(r"[\w-]+\.(chunk|\d+)")  # a chunk, or one that is being written by a process
@@ -140,8 +141,8 @@ def _ours(folder: Path) -> list[tuple[float, int, Path]]:
 def _begins_as_ours(path: Path) -> bool:
     """A chunk that its writer did not finish may lack a part of the header."""
     with path.open("rb") as file:
-        begin = file.read(len(_HEADER))
-    return begin != b"" and _HEADER.startswith(begin)
+        begin = file.read(len(_OURS))
+    return begin != b"" and _OURS.startswith(begin)
 
 
 def _unpacked(content: bytes) -> bytes | None:

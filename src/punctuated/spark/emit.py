@@ -15,6 +15,19 @@ from punctuated.spark.bucket_state import Bucket
 from punctuated.spark.nested import as_blobs, leaves_packed
 
 _ROWS = 1 << 17  # per frame: small enough for the caches of a processor
+_FEW = 1 << 14  # results, which wait for others: a frame costs its way to Spark
+
+
+def in_large_parts(parts: Iterator[BatchResult]) -> Iterator[BatchResult]:
+    """What a batch brings, in parts that have some results, but for the last one."""
+    waiting: BatchResult | None = None
+    for part in parts:
+        waiting = part if waiting is None else waiting.then(part)
+        if sum(map(len, waiting.results)) >= _FEW:
+            yield waiting
+            waiting = None
+    if waiting is not None:
+        yield waiting
 
 
 class Emitter:

@@ -19,6 +19,7 @@ from punctuated.model.counters import per_stream
 from punctuated.spark.bucket_ids import bucket_ids
 from punctuated.spark.bucket_state import Bucket, Head, StateLog
 from punctuated.spark.cache import CACHE
+from punctuated.spark.emit import in_large_parts
 from punctuated.spark.loaded import load
 from punctuated.spark.metrics.in_output import beside, metrics_frame
 from punctuated.spark.metrics.reports import report
@@ -66,7 +67,7 @@ class JoinStep(StatefulProcessor):
             bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
         with emitter_of(self._query, bucket, number) as emitter:
             yield from self._leaving(emitter.frames(BatchResult(rejected=list(rejects.rows))))
-            for part in overlapped(bucket.driver.process_in_parts(*batches, now_us=now_us)):
+            for part in in_large_parts(overlapped(bucket.driver.process_in_parts(*batches, now_us=now_us))):
                 clock.stage("join")
                 yield from self._leaving(emitter.frames(part))
                 clock.stage("emit")

@@ -4,7 +4,7 @@ They are committed with the batch that wrote them, or not at all. A bucket outli
 the access to the store does not: each step opens it again.
 
 The store gives a table as a whole, at some 50 MB/s. So each also lies in a file of the host, which is mapped: a look at
-a few rows costs what they are. A file has a name of its own, which is stored beside the table. One that is not there,
+a few rows costs what they are. A file has a name of its own, which the bucket's journal tells. One that is not there,
 or not whole, is written again from the store.
 """
 
@@ -13,11 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from punctuated.join.exchange.bundle import from_ipc, from_json, to_ipc, to_json
+from punctuated.join.exchange.bundle import from_ipc, to_ipc
 from punctuated.spark.chunk_files import ChunkFiles
 from punctuated.spark.compression import compress, decompress
 
-_NAMES = ""  # under which the names of all files are stored
 _MAPPED, _WHOLE = 1 << 22, 1 << 18
 
 
@@ -29,8 +28,7 @@ class StoredTables:
     def __init__(self, stored: Any, files: ChunkFiles) -> None:
         self._stored, self._shared = stored, files
         self.table_bytes = _MAPPED if files.are_here else _WHOLE
-        self._known: dict[str, str] | None = None  # the names of files by those of tables, as soon as they are read
-        self._is_saved = True
+        self.files = dict[str, str]()  # their names by those of tables; they are saved and loaded with the journal
 
     def open(self, stored: Any) -> None:
         """The map of the state store, as long as a step lasts."""
@@ -40,34 +38,19 @@ class StoredTables:
         """Keep a table under a new name."""
         data = to_ipc(table)
         self._stored.updateValue((name,), (compress(data),))
-        self._files[name] = os.urandom(16).hex()
-        self._shared.write(self._files[name], memoryview(data))
-        self._is_saved = False
+        self.files[name] = os.urandom(16).hex()
+        self._shared.write(self.files[name], memoryview(data))
 
     def read(self, name: str) -> pa.Table:
         """The table of that name."""
-        file = self._files.get(name)
+        file = self.files.get(name)
         data = None if file is None else self._shared.map(file)
         return from_ipc(self._from_store(name, file) if data is None else data)
 
     def remove(self, name: str) -> None:
         """Remove a table that is no longer needed."""
         self._stored.removeKey((name,))
-        self._shared.forget([self._files.pop(name)] if name in self._files else [])
-        self._is_saved = False
-
-    def save(self) -> None:
-        """Store the names of the files."""
-        if not self._is_saved:
-            self._stored.updateValue((_NAMES,), (to_json(self._files),))
-            self._is_saved = True
-
-    @property
-    def _files(self) -> dict[str, str]:
-        if self._known is None:
-            found = self._stored.getValue((_NAMES,))
-            self._known = {} if found is None else from_json(found[0])
-        return self._known
+        self._shared.forget([self.files.pop(name)] if name in self.files else [])
 
     def _from_store(self, name: str, file: str | None) -> pa.Buffer:
         found = self._stored.getValue((name,))

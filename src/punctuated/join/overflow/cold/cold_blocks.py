@@ -233,7 +233,9 @@ class ColdBlocks:
         return Portion(values[:, 0], values[:, 1:of_ts], values[:, of_ts:of_ends], tuple(tuples))
 
     def _block(self, number: int) -> Any:
-        return self._blocks[np.searchsorted(self._blocks["number"], number)]
+        block = self._blocks[np.searchsorted(self._blocks["number"], number)]
+        assert block["number"] == number
+        return block
 
     def _remove(self, numbers: Ints) -> None:
         if not numbers.size:

@@ -252,7 +252,8 @@ class ColdValues:
         state, driver = self._state, self._driver
         addresses = driver.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
         watched = is_watched(state, values)
-        order = np.lexsort((addresses, watched))
+        order = np.argsort(addresses)
+        order = order[np.argsort(watched[order], kind="stable")]
         portion, watched, returning = take_out(
             state, driver.rows, values[order], addresses[order], watched[order], self._homes
         )
@@ -268,6 +269,7 @@ class ColdValues:
         """Values on disk are told that a stream has ended, portion by portion."""
         state, limit = self._state, self._tuples(self._allowed.working)
         waits = None if isinstance(state, MultiwayState) else 1 - ending.side  # of two, only tuples of the other
+        self._homes.forget()  # blocks go
         if waits is not None:
             self._count_gone("purged", self.blocks.drop_all_of(waits))
         for number in self.blocks.numbers(having=waits):

@@ -51,14 +51,14 @@ class Homes:
     """The places of values that were taken since rows were last gathered."""
 
     def __init__(self) -> None:
-        self._taken: list[tuple[Taken, Ints]] = []
+        self._taken: list[tuple[Ints, Ints]] = []  # what is known of values, without their rows, and their codes
 
     def __bool__(self) -> bool:
         return bool(self._taken)
 
     def remember(self, taken: Taken, codes: Ints) -> None:
         """These values have these codes in memory."""
-        self._taken.append((taken, codes))
+        self._taken.append((_numbers(taken), codes))
 
     def forget(self) -> None:
         """Nothing goes back any more."""
@@ -72,8 +72,7 @@ class Homes:
         `tuples` are those of the values, side by side, and `came_back` says which of them are from disk.
         """
         n = values.size
-        known = [_numbers(taken) for taken, _ in self._taken]
-        numbers = np.concatenate([np.empty((0, 4 + len(tuples)), np.int64), *known])
+        numbers = np.concatenate([np.empty((0, 4 + len(tuples)), np.int64), *(known for known, _ in self._taken)])
         (addresses, places, marks, was_watched), counts = numbers[:, :4].T, numbers[:, 4:]
         codes = np.concatenate([NO_INTS, *(codes for _, codes in self._taken)])
         owner = np.full(state.n_values + 1, n)  # the last one is of codes that are not in memory
