@@ -14,7 +14,7 @@ from punctuated.sql.catalog import Catalog
 from punctuated.sql.core import Core
 from punctuated.sql.errors import SqlError, at
 from punctuated.sql.from_clause import read_joined
-from punctuated.sql.given import Given
+from punctuated.sql.given import Declared, Given
 from punctuated.sql.given_sources import GivenSources
 from punctuated.sql.grouping import groups_of, is_grouped
 from punctuated.sql.inputs import Input, alias_of, here, own_columns
@@ -33,7 +33,7 @@ def bind_text(text: str, given: Mapping[str, Any]) -> SqlQuery:
         raise StreamError(f"a query is text, not {type(text).__name__}: pt.sql('SELECT …', name=stream)")
     query, created = parse_query(text)
     created_streams = Catalog(created, GivenSources(given))
-    declared = {name: created_streams.stream(name) for name in created_streams.names}
+    declared = {name: created_streams.declared(name) for name in created_streams.names}
     others = {name: thing for name, thing in given.items() if match(name, declared) is None}
     return bind_query(query, others | declared)
 
@@ -104,8 +104,8 @@ def _input(source: Source, number: int, given: Given, sql: str) -> Input:
     alias = alias_of(source) or f"query_{number + 1}"
     if isinstance(source.what, Name):
         found = given.find(source.what)
-        if isinstance(found, Stream):
-            return _of_stream(found, alias, source)
+        if isinstance(found, Declared):
+            return _of_stream(found.stream, alias, source, found.hidden)
         return _of_relation(found, alias, source)
     shaped = _shaped(source.what, given, sql)
     if shaped is not None:
@@ -114,8 +114,8 @@ def _input(source: Source, number: int, given: Given, sql: str) -> Input:
     return _of_relation(_bind(source.what, given, sql), alias, source)
 
 
-def _of_stream(found: Stream, alias: str, source: Source) -> Input:
-    return Input(alias, found, {name: here(name) for name in own_columns(found)}, source)
+def _of_stream(found: Stream, alias: str, source: Source, hidden: frozenset[str] = frozenset()) -> Input:
+    return Input(alias, found, {name: here(name) for name in own_columns(found) if name not in hidden}, source)
 
 
 def _of_relation(relation: Relation, alias: str, source: Source) -> Input:

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Declared:
+    """A stream that a script creates, and its columns that no query sees: flags that are computed."""
+
+    stream: Stream
+    hidden: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Given:
     """Names that a query may use."""
 
@@ -26,7 +34,7 @@ class Given:
         """One more query by its name."""
         return replace(self, queries={**self.queries, name: query})
 
-    def find(self, name: Name) -> "Stream | Relation":
+    def find(self, name: Name) -> "Declared | Relation":
         """The stream or the query of this name."""
         found = match(name.text, self.queries, quoted=name.quoted)
         if found is not None:
@@ -35,7 +43,8 @@ class Given:
         found = match(name.text, streams, quoted=name.quoted)
         if found is None:
             raise unknown("stream", name.text, [*self.queries, *streams], name.position)
-        return _as_stream(self.things[found], name)
+        thing = self.things[found]
+        return thing if isinstance(thing, Declared) else Declared(_as_stream(thing, name), frozenset())
 
 
 def _as_stream(thing: Any, name: Name) -> Stream:
