@@ -7,12 +7,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -182,6 +183,18 @@ def test_a_folder_of_others_is_not_touched(tmp_path: Path) -> None:
     outcome = punctuated("run", "--tables", script(tmp_path, f"INSERT INTO 'csv' OPTIONS (path 'out') {JOIN}"))
     assert outcome.exit_code == 2
     assert "theirs.txt" in outcome.stderr
+
+
+def test_values_that_json_has_no_word_for(tmp_path: Path) -> None:
+    rows = {"k": [1], "at": pa.array([0], pa.timestamp("us", "UTC")), "größe": [b"\xff"], "day": [date(2024, 5, 1)]}
+    pq.write_table(pa.table(rows), tmp_path / "in.parquet")
+    source = "CREATE STREAM s (KEY k, TIME at) FROM 'parquet' OPTIONS (path 'in.parquet');"
+    (tmp_path / "s.sql").write_text(
+        source + "INSERT INTO 'json' OPTIONS (path 'out') SELECT * FROM s", encoding="utf-8"
+    )
+    assert punctuated("run", "--tables", tmp_path / "s.sql").exit_code == 0
+    written = (tmp_path / "out" / "part-0000.json").read_text(encoding="utf-8")
+    assert written == '{"k": 1, "at": "1970-01-01T00:00:00+00:00", "größe": "/w==", "day": "2024-05-01"}\n'
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 import warnings
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -30,6 +32,7 @@ CASES = by_name(
     "projection_of_a_stream",
     "union_in_from",
     "distinct_of_a_join",
+    "count_of_a_union",
 )
 
 
@@ -60,6 +63,13 @@ def test_a_query_over_dataframes(
     query = pt.sql(case.query, **frames, **LENGTHS)
     assert comparable(query.results.toArrow()) == ask(connection, case.peer)
     assert query.schema.names == query.results.columns
+
+
+def test_given_dataframes_have_the_types_that_a_query_says(spark: "SparkSession") -> None:
+    text = "CREATE STREAM s (`a b` DECIMAL(5, 1), TIME t, KEY k) FROM 'given'; SELECT k, `a b` FROM s"
+    frame = spark.createDataFrame(pa.table({"k": [1], "a b": [1.25], "t": [0]}))
+    found = pt.sql(text, s=frame).results.toArrow()
+    assert found.to_pylist() == [{"k": 1, "a b": Decimal("1.3")}]
 
 
 def test_a_streaming_query_writes_its_groups(spark: "SparkSession", tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """`CREATE STREAM` as a declared stream: where its rows come from, and what is said of them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +152,17 @@ def test_a_flag_may_have_any_name(tmp_path: Path) -> None:
     found = catalog(text, tmp_path).stream("s")
     assert list(single_sources(found.punctuations)) == [When("SELECT")]
     assert found.spec.columns == ("k", "t", "SELECT")
+
+
+@pytest.mark.parametrize("source", ["csv", "json"])
+def test_moments_in_text_need_no_offset(source: str, tmp_path: Path) -> None:
+    texts = ["2024-05-01 12:00:00", "2024-05-01T12:00:00.5+02:00", "2024-05-01 12:00:01Z"]
+    line = "{},{}\n" if source == "csv" else '{{"k": {}, "t": "{}"}}\n'
+    (tmp_path / "in.txt").write_text("".join(line.format(k, text) for k, text in enumerate(texts)), encoding="utf-8")
+    text = f"CREATE STREAM s (k BIGINT, t TIMESTAMP, KEY k, TIME t) FROM '{source}' OPTIONS (path 'in.txt')"
+    noon = datetime(2024, 5, 1, 12, tzinfo=UTC)
+    expected = [noon, noon - timedelta(hours=2, seconds=-0.5), noon + timedelta(seconds=1)]
+    assert rows_of(catalog(text, tmp_path).stream("s"))["t"].to_pylist() == expected
 
 
 def test_moments_of_files_are_in_utc_as_on_spark(tmp_path: Path) -> None:

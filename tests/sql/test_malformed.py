@@ -175,6 +175,10 @@ WRONG = [
     # joins
     ("SELECT 1 AS x FROM Auction A, Bid B", "nothing joins A and B"),
     ("SELECT 1 AS x FROM Auction A JOIN Bid B", "expected ON or USING"),
+    (
+        "SELECT A.item_id FROM Auction A LEFT JOIN Bid B ON A.item_id = B.item_id DWINDOW (A, B) = w",
+        "A [RANGE 5 MINUTES], B [NOW]",
+    ),
     ("SELECT 1 AS x FROM Auction A LEFT Bid B ON A.item_id = B.item_id", "expected JOIN"),
     ("SELECT 1 AS x FROM Auction A CROSS JOIN Bid B", "CROSS JOIN"),
     ("SELECT 1 AS x FROM Auction A NATURAL JOIN Bid B", "USING"),

@@ -110,6 +110,16 @@ def test_a_query_says_itself_what_its_data_are() -> None:
     assert query.punctuations.num_rows == 2
 
 
+def test_a_computed_flag_is_no_column() -> None:
+    create = "CREATE STREAM b (TIME at, KEY item, PUNCTUATED BY WHEN price > 2) FROM 'given';"
+    table = pa.table({"item": [1, 2], "price": [1.0, 3.0], "at": [2, 3]})
+    query = pt.sql(create + "SELECT * FROM b", b=table)
+    assert query.results.equals(table.select(["item", "price", "at"]))
+    assert query.punctuations["item"].to_pylist() == [2]
+    with pytest.raises(pt.SqlError, match="no column 'is_last'"):
+        pt.sql(create + "SELECT is_last FROM b", b=table)
+
+
 def test_columns_of_given_data_have_the_types_that_a_query_says() -> None:
     text = "CREATE STREAM a (Item VARCHAR, TIME at, KEY item) FROM 'given'; SELECT * FROM a"
     query = pt.sql(text, a=pa.table({"item": [1], "at": [0]}))

@@ -14,7 +14,7 @@ from punctuated.sql.catalog import Catalog
 from punctuated.sql.core import Core
 from punctuated.sql.errors import SqlError, at
 from punctuated.sql.from_clause import read_joined
-from punctuated.sql.given import Given
+from punctuated.sql.given import Declared, Given
 from punctuated.sql.given_sources import GivenSources
 from punctuated.sql.grouping import groups_of, is_grouped
 from punctuated.sql.inputs import Input, alias_of, here, own_columns
@@ -24,7 +24,7 @@ from punctuated.sql.query import SqlQuery
 from punctuated.sql.relation import Distinct, Relation, Rows
 from punctuated.sql.resolve import match
 from punctuated.sql.script import Explain, parse_query
-from punctuated.sql.syntax import Block, Name, Select, Source
+from punctuated.sql.syntax import Block, Select, Source
 
 
 def bind_text(text: str, given: Mapping[str, Any]) -> SqlQuery:
@@ -33,7 +33,7 @@ def bind_text(text: str, given: Mapping[str, Any]) -> SqlQuery:
         raise StreamError(f"a query is text, not {type(text).__name__}: pt.sql('SELECT …', name=stream)")
     query, created = parse_query(text)
     created_streams = Catalog(created, GivenSources(given))
-    declared = {name: created_streams.stream(name) for name in created_streams.names}
+    declared = {name: created_streams.declared(name) for name in created_streams.names}
     others = {name: thing for name, thing in given.items() if match(name, declared) is None}
     return bind_query(query, others | declared)
 
@@ -55,12 +55,17 @@ def bind_query(select: Select | Explain, catalog: Mapping[str, Any]) -> SqlQuery
 
 
 def _bind(query: Select, given: Given, sql: str) -> Relation:
+    given = _with_named(query, given, sql)
+    branches = [_block(block, given, sql) for block in query.blocks]
+    return branches[0] if len(branches) == 1 else _united(branches, query)
+
+
+def _with_named(query: Select, given: Given, sql: str) -> Given:
     for name, named in query.named:
         if name.text in given.queries:
             raise SqlError(f"two queries are called {name.text!r}", name.position)
-        given = given.named(name.text, _bind(named, given, sql))
-    branches = [_block(block, given, sql) for block in query.blocks]
-    return branches[0] if len(branches) == 1 else _united(branches, query)
+        given = given.named(name.text, named, _bind(named, given, sql))
+    return given
 
 
 def _block(block: Block, given: Given, sql: str) -> Relation:
@@ -79,7 +84,7 @@ def _distinct(joined: Any, columns: tuple[str, ...], block: Block) -> Distinct:
 
 
 def _read(block: Block, given: Given, sql: str) -> Core:
-    inputs = [_input(source, number, given, sql) for number, source in enumerate(block.sources)]
+    inputs = [_input(source, number, given) for number, source in enumerate(block.sources)]
     return read_one(block, inputs[0], given, sql) if len(inputs) == 1 else read_joined(block, inputs, given, sql)
 
 
@@ -100,22 +105,28 @@ def _grouped(block: Block, core: Core) -> Relation:
 # Streams of FROM
 
 
-def _input(source: Source, number: int, given: Given, sql: str) -> Input:
+def _input(source: Source, number: int, given: Given) -> Input:
     alias = alias_of(source) or f"query_{number + 1}"
-    if isinstance(source.what, Name):
-        found = given.find(source.what)
-        if isinstance(found, Stream):
-            return _of_stream(found, alias, source)
-        return _of_relation(found, alias, source)
-    shaped = _shaped(source.what, given, sql)
-    if shaped is not None:
-        made, columns = shaped
-        return Input(alias, made, columns, source)
-    return _of_relation(_bind(source.what, given, sql), alias, source)
+    if isinstance(source.what, Select):
+        return _of_query(source.what, given, None, alias, source)
+    found = given.find(source.what)
+    if isinstance(found, Declared):
+        return _of_stream(found.stream, alias, source, found.hidden)
+    return _of_query(found.select, found.given, found.relation, alias, source)
 
 
-def _of_stream(found: Stream, alias: str, source: Source) -> Input:
-    return Input(alias, found, {name: here(name) for name in own_columns(found)}, source)
+def _of_query(select: Select, given: Given, known: Relation | None, alias: str, source: Source) -> Input:
+    """A query in FROM, which WITH may have named; one that only takes rows and columns of a stream is that stream."""
+    sql = source.position.text
+    shaped = _shaped(select, given, sql)
+    if shaped is None:
+        return _of_relation(known or _bind(select, given, sql), alias, source)
+    made, columns = shaped
+    return Input(alias, made, columns, source)
+
+
+def _of_stream(found: Stream, alias: str, source: Source, hidden: frozenset[str] = frozenset()) -> Input:
+    return Input(alias, found, {name: here(name) for name in own_columns(found) if name not in hidden}, source)
 
 
 def _of_relation(relation: Relation, alias: str, source: Source) -> Input:
@@ -126,9 +137,9 @@ def _of_relation(relation: Relation, alias: str, source: Source) -> Input:
 def _shaped(query: Select, given: Given, sql: str) -> tuple[Stream, Mapping[str, Expression]] | None:
     """A query that only takes rows and columns of one stream: the stream itself, and what its columns are made of."""
     block = query.blocks[0]
-    if query.named or len(query.blocks) > 1 or block.joined or block.distinct or is_grouped(block):
+    if len(query.blocks) > 1 or block.joined or block.distinct or is_grouped(block):
         return None
-    core = _read(block, given, sql)
+    core = _read(block, _with_named(query, given, sql), sql)
     return core.names.streams[0], _selected(block, core)
 
 

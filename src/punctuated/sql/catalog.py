@@ -15,6 +15,7 @@ from punctuated.model.free_names import free_names
 from punctuated.model.predicate import Expression
 from punctuated.sql.errors import SqlError, at, unknown
 from punctuated.sql.flag_expression import flag_expression
+from punctuated.sql.given import Declared
 from punctuated.sql.inputs import here
 from punctuated.sql.place import Place
 from punctuated.sql.resolve import match
@@ -33,6 +34,7 @@ class Catalog:
         self._statements: dict[str, CreateStream] = {}
         self._opened: dict[str, Opened] = {}
         self._streams: dict[str, Stream] = {}
+        self._hidden: dict[str, frozenset[str]] = {}
         for statement in statements:
             self._add(statement)
 
@@ -49,10 +51,15 @@ class Catalog:
                 self._streams[name] = self._declared(statement)
         return self._streams[name]
 
-    def of(self, query: Select) -> dict[str, Stream | None]:
+    def declared(self, name: str) -> Declared:
+        """The same, as queries see it."""
+        stream = self.stream(name)
+        return Declared(stream, self._hidden[name])
+
+    def of(self, query: Select) -> dict[str, Declared | None]:
         """All names, and the streams of those that a query asks for."""
         asked = {name.lower() for name in _asked(query)}
-        return {name: self.stream(name) if name.lower() in asked else None for name in self._statements}
+        return {name: self.declared(name) if name.lower() in asked else None for name in self._statements}
 
     def _add(self, statement: CreateStream) -> None:
         if match(statement.name, self._statements) is not None:
@@ -72,6 +79,7 @@ class Catalog:
         columns = _names(data)
         computed: dict[str, Expression] = {}
         sources = [self._source(each, statement.name, columns, computed) for each in statement.punctuated]
+        self._hidden[statement.name] = frozenset(computed)
         select = {name: here(name) for name in columns} | computed if computed else None
         key = tuple(_column(name, columns, "KEY", statement) for name in statement.key)
         time = None if statement.time is None else _column(statement.time, columns, "TIME", statement)

@@ -134,7 +134,11 @@ def _how(block: Block) -> str:
                 each.position,
                 "write the other join as a query in FROM: (SELECT … FROM … WHERE …) AS name",
             )
-    return block.joined[0].how
+    first = block.joined[0]
+    if first.how != "inner" and block.near and block.near[0].directed:
+        instead = "write windows behind the streams, such as A [RANGE 5 MINUTES], B [NOW]"
+        raise unsupported("an outer, semi or anti join by DWINDOW", first.position, instead)
+    return first.how
 
 
 def _on(block: Block, scope: Scope) -> list[Part]:

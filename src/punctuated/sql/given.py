@@ -8,7 +8,7 @@ from punctuated.api.stream import Stream, is_frame, is_join, stream
 from punctuated.bind.origins import origin_of
 from punctuated.sql.errors import SqlError, at, unknown
 from punctuated.sql.resolve import match
-from punctuated.sql.syntax import Name
+from punctuated.sql.syntax import Name, Select
 from punctuated.sql.windows import is_length
 
 if TYPE_CHECKING:
@@ -16,17 +16,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Declared:
+    """A stream that a script creates, and its columns that no query sees: flags that are computed."""
+
+    stream: Stream
+    hidden: frozenset[str]
+
+
+@dataclass(frozen=True)
+class NamedQuery:
+    """A query that WITH has named: its text, what it could use, and what it gives."""
+
+    select: Select
+    given: "Given" = field(repr=False)
+    relation: "Relation"
+
+
+@dataclass(frozen=True)
 class Given:
     """Names that a query may use."""
 
     things: Mapping[str, Any]
-    queries: Mapping[str, "Relation"] = field(default_factory=dict)
+    queries: Mapping[str, NamedQuery] = field(default_factory=dict)
 
-    def named(self, name: str, query: "Relation") -> "Given":
+    def named(self, name: str, select: Select, relation: "Relation") -> "Given":
         """One more query by its name."""
-        return replace(self, queries={**self.queries, name: query})
+        return replace(self, queries={**self.queries, name: NamedQuery(select, self, relation)})
 
-    def find(self, name: Name) -> "Stream | Relation":
+    def find(self, name: Name) -> Declared | NamedQuery:
         """The stream or the query of this name."""
         found = match(name.text, self.queries, quoted=name.quoted)
         if found is not None:
@@ -35,7 +52,8 @@ class Given:
         found = match(name.text, streams, quoted=name.quoted)
         if found is None:
             raise unknown("stream", name.text, [*self.queries, *streams], name.position)
-        return _as_stream(self.things[found], name)
+        thing = self.things[found]
+        return thing if isinstance(thing, Declared) else Declared(_as_stream(thing, name), frozenset())
 
 
 def _as_stream(thing: Any, name: Name) -> Stream:

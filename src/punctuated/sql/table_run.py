@@ -1,7 +1,9 @@
 """Sinks without Spark: each run writes all results anew, for each run reads all there is."""
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Collection
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +86,14 @@ def _write_delta(table: pa.Table, folder: Path) -> None:
 
 def _write_json(table: pa.Table, file: Path) -> None:
     with file.open("w", encoding="utf-8") as out:
-        out.writelines(json.dumps(row, default=str) + "\n" for row in table.to_pylist())
+        out.writelines(json.dumps(row, default=_json_value, ensure_ascii=False) + "\n" for row in table.to_pylist())
+
+
+def _json_value(value: Any) -> str:
+    """What JSON has no word for: bytes as Spark writes them, times in ISO 8601, all else as text."""
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 _WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {

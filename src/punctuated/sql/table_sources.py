@@ -23,6 +23,7 @@ from punctuated.sql.sources import (
     parquet_files,
 )
 from punctuated.sql.syntax import CreateStream
+from punctuated.sql.text_moments import as_text, with_moments
 from punctuated.streams import generate
 
 _SAME_ROWS = (PATH, "lane", "maxFilesPerTrigger", "maxBytesPerTrigger", "maxFileAge", "latestFirst", "fileNameOnly")
@@ -79,7 +80,7 @@ def _read(source: str, options: dict[str, str], columns: pa.Schema) -> pa.Table:
         return pa.table(delta_table(path).to_pyarrow_table())
     files = _files(path, source)
     read = _csv if source == "csv" else _json
-    return pa.concat_tables([read(file, options, columns) for file in files])
+    return with_moments(pa.concat_tables([read(file, options, as_text(columns)) for file in files]), columns)
 
 
 def _generated(options: Mapping[str, str]) -> pa.Table:

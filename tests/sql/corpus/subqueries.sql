@@ -35,3 +35,17 @@ SELECT A.title, C.n FROM Auction A, counted C WHERE A.item_id = C.item_id
 
 -- query_in_a_query
 SELECT item_id FROM (SELECT item_id, price FROM (SELECT * FROM Bid WHERE closed) WHERE price < 70) q WHERE item_id > 5
+
+-- named_query_keeps_the_window_of_its_stream
+WITH large AS (SELECT order_id, amount FROM Ordered WHERE amount > 50)
+SELECT O.order_id, O.amount, P.paid FROM large O, Payment P WHERE O.order_id = P.order_id
+-- as
+SELECT O.order_id, O.amount, P.paid FROM Ordered O, Payment P
+WHERE O.order_id = P.order_id AND O.amount > 50 AND near(epoch_us(O.ordered_at), hours(2), epoch_us(P.paid_at), hours(2))
+
+-- named_query_in_a_query
+SELECT O.order_id, P.paid FROM (WITH large AS (SELECT * FROM Ordered WHERE amount > 50) SELECT order_id FROM large) O, Payment P
+WHERE O.order_id = P.order_id
+-- as
+SELECT O.order_id, P.paid FROM Ordered O, Payment P
+WHERE O.order_id = P.order_id AND O.amount > 50 AND near(epoch_us(O.ordered_at), hours(2), epoch_us(P.paid_at), hours(2))

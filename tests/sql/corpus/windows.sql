@@ -76,3 +76,13 @@ SELECT b.symbol, b.quoted_at, s.quoted_at FROM Buy b, Sell s WHERE b.symbol = s.
 SELECT b.symbol, b.quoted_at, s.quoted_at AS sold FROM Buy b, Sell s DWINDOW (s, b) = 7 MINUTES WHERE b.symbol = s.symbol
 -- as
 SELECT b.symbol, b.quoted_at, s.quoted_at FROM Buy b, Sell s WHERE b.symbol = s.symbol AND b.quoted_at - s.quoted_at BETWEEN 0 AND minutes(7)
+
+-- left_join_in_one_direction
+SELECT A.item_id, B.price FROM Auction A [RANGE 3 HOURS] LEFT JOIN Bid B [NOW] ON A.item_id = B.item_id
+-- as
+SELECT A.item_id, B.price FROM Auction A LEFT JOIN Bid B ON A.item_id = B.item_id AND B.bid_at - A.opened_at BETWEEN 0 AND hours(3)
+
+-- anti_join_by_a_window_between_streams
+SELECT A.item_id FROM Auction A LEFT ANTI JOIN Bid B ON A.item_id = B.item_id WINDOW = 3 HOURS
+-- as
+SELECT A.item_id FROM Auction A ANTI JOIN Bid B ON A.item_id = B.item_id AND ABS(B.bid_at - A.opened_at) <= hours(3)
