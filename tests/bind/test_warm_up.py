@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import punctuated as pt
@@ -11,7 +12,12 @@ from punctuated import private_folder
 from punctuated.bind import warm_up
 from punctuated.bind.kernels import AROUND, Kernels
 from punctuated.bind.load_kernels import run_small_join
+from punctuated.join.exchange.parcels import read_parcels, write_parcels
+from punctuated.join.exchange.spread import spread
+from punctuated.join.output.group_numbers import number_groups
 from punctuated.kernels._code_cache import CodeCache
+from punctuated.model.batch import StreamBatch
+from punctuated.model.spec import StreamSpec
 
 
 @pytest.fixture
@@ -37,15 +43,36 @@ def test_a_host_is_warm_for_joins_of_every_kind(cold: Path, monkeypatch: pytest.
     pt.warm_up()
 
 
+def refuse_more(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on whatever is compiled is an error."""
+
+    def refuse(cache: Any, sig: Any, data: Any) -> None:
+        raise AssertionError(f"{name} lacks {cache._name} of {sig}")
+
+    monkeypatch.setattr(CodeCache, "save_overload", refuse)
+
+
 @pytest.mark.parametrize("kernels", [*AROUND, *(each for each in Kernels if each.goes_beyond_memory)])
 def test_a_join_compiles_nothing_after_that(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
     warm_up.compile_all(tuple(Kernels))
-
-    def refuse(cache: Any, sig: Any, data: Any) -> None:
-        raise AssertionError(f"{kernels.name} lacks {cache._name} of {sig}")
-
-    monkeypatch.setattr(CodeCache, "save_overload", refuse)
+    refuse_more(kernels.name, monkeypatch)
     run_small_join(kernels)
+
+
+@pytest.mark.parametrize("key_type", [pa.int64(), pa.string()], ids=str)
+def test_an_exchange_and_groups_compile_nothing_after_that(
+    key_type: pa.DataType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In buckets, with columns of whole numbers and others, some of them with nulls."""
+    warm_up.compile_all((Kernels.OF_EXCHANGE, Kernels.OF_GROUPS))
+    refuse_more("the exchange", monkeypatch)
+    numbers = pa.array([i if i % 7 else None for i in range(3_000)])
+    rows = pa.table({"k": numbers.cast(key_type), "ts": range(3_000), "v": numbers, "x": [0.5] * 3_000})
+    stream = StreamSpec(name="A", columns=("k", "ts", "v", "x"), key=("k",), time="ts")
+    written = list(write_parcels(spread(stream, StreamBatch(rows), [key_type], 3)))
+    read = pa.concat_tables(read_parcels(rows.schema, [data]).rows for data in written)
+    assert len(read) == 3_000
+    assert len(number_groups(rows.select(["k"]).slice(0, 0), read)[1]) == 3_000 - len(rows) // 7
 
 
 def test_those_who_come_together_share_the_work(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ class Kernels(Enum):
     AROUND_EIGHT = ".eight.around"
     OF_EXCHANGE = ".exchange"  # how keys are read and spread; for every join
     OF_SUMS = ".sums"  # of groups
+    OF_GROUPS = ".groups"  # how results find their groups
     OF_COLD = ".cold"  # what a join also needs if values may be on disk
     OF_COLD_EXPIRIES = ".cold.expiries"
     OF_COLD_FOUR = ".cold.four"
@@ -70,6 +71,8 @@ def kernels_of(spec: JoinSpec, grouping: Grouping | None = None) -> tuple[Kernel
     """What a join and its groups need; what takes longest comes first."""
     loop = _loop_of(spec)
     needed = [loop, AROUND[loop], Kernels.OF_EXCHANGE]
+    if grouping is not None:
+        needed.append(Kernels.OF_GROUPS)
     if grouping is not None and any(each.function in ("sum", "mean") for each in grouping.aggregates.values()):
         needed.append(Kernels.OF_SUMS)
     if spec.is_staged:

@@ -16,6 +16,7 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.intake.take_in import take_in
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.group_by import GroupBy
+from punctuated.join.output.group_numbers import number_groups
 from punctuated.join.state.journal import Journal, restore
 from punctuated.kernels.batch import finish_batch, sweep_ended
 from punctuated.kernels.layout import Objects
@@ -44,6 +45,9 @@ def load_kernels(kernels: Kernels) -> None:
     elif kernels is Kernels.OF_EXCHANGE:
         for key_type in _KEY_TYPES:
             _take_in(_join(key_type, Kernels.OF_VALUES))
+            deal(key_type)
+    elif kernels is Kernels.OF_GROUPS:
+        number_some()
     else:
         assert kernels is Kernels.OF_SUMS
         _add_up()
@@ -99,6 +103,18 @@ def _take_in(join: BoundJoin) -> None:
         intake.close()
         objects.append(intake.objects)
     merge_order(objects)
+
+
+def deal(key_type: pa.DataType) -> None:
+    """Rows go to several buckets."""
+    reader = _join(key_type, Kernels.OF_VALUES).inputs[0]
+    spread(reader.stream, StreamBatch(_rows(0, key_type)), reader.types, 2)
+
+
+def number_some() -> None:
+    """Results find their groups."""
+    rows = pa.table({"key": [1, 2, 1]})
+    number_groups(rows.slice(0, 0), rows)
 
 
 def _add_up() -> None:

@@ -74,7 +74,8 @@ def _read(schema: pa.Schema, bundles: Sequence[Bundle]) -> pa.Table:
     columns = []
     for place, field in enumerate(schema):
         name = f"numbers {place}"
-        pieces = [bundle.get(name) or rest[field.name] for bundle, rest in zip(filled, others, strict=True)]
+        both = zip(filled, others, strict=True)
+        pieces = [bundle[name] if name in bundle else rest[field.name] for bundle, rest in both]
         columns.append(widened(list(zip(counts, pieces, strict=True)), field.type))
     return pa.table(columns, schema=schema)
 

@@ -102,7 +102,7 @@ def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
     place_rows(numbers, edges[:-1].copy(), places)
     named = dict(zip(table.column_names, table.columns, strict=True))
     others = [name for name, column in named.items() if not are_whole(column)]
-    order = _dealt([np.arange(numbers.size)], places) if others else places
+    order = _dealt([read_whole(pa.array(np.arange(numbers.size)))], places) if others else places
     rest = take_rows([table.select(others)], order)
     columns = [rest[name] if name in others else _dealt_column(column, places) for name, column in named.items()]
     dealt = pa.table(columns, schema=table.schema)

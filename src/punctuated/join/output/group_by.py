@@ -18,11 +18,12 @@ from punctuated.join.output.aggregates.accumulator import TIME, Ints, Mask
 from punctuated.join.output.aggregates.strategies import Aggregates
 from punctuated.join.output.batch_result import BatchResult
 from punctuated.join.output.final_moments import FinalMoments
-from punctuated.join.output.group_numbers import number_groups
+from punctuated.join.output.group_numbers import number_groups, read_only
 from punctuated.join.output.grouping import check_grouping, contains_key
 from punctuated.join.output.told import Told
 from punctuated.join.shedding.estimates import GroupEstimates
 from punctuated.kernels.layout import FOREVER, NEVER
+from punctuated.kernels.number_codes import number_codes
 from punctuated.model.aggregate import Aggregate
 
 _GROUPS, _MOMENTS = "groups", "moments"
@@ -164,10 +165,11 @@ class GroupBy:
         said = [(*codec.encode(each.keys), each.ts) for each in punctuations]
         ended, single, ts = (np.concatenate(each) for each in zip(*said, strict=True))
         codes, valid = codec.encode(columns)
-        ended, ts = np.append(ended[single], 0), np.append(ts[single], NEVER)
-        order = np.argsort(ended[:-1])
-        place = np.append(order, ended.size - 1)[np.searchsorted(ended[:-1], codes, sorter=order)]
-        return np.where(valid & (ended[place] == codes), ts[place], NEVER)
+        ended, ts = ended[single], ts[single]
+        numbers = number_codes(read_only(np.concatenate([ended, codes])))
+        at = np.full(numbers.max(initial=0) + 1, NEVER)
+        at[numbers[: ended.size]] = ts
+        return np.where(valid, at[numbers[ended.size :]], NEVER)
 
     def _finish(self, final: Mask) -> pa.Table:
         groups = self._groups.filter(pa.array(final))

@@ -33,13 +33,13 @@ def number_groups(known: pa.Table, rows: pa.Table) -> tuple[Ints, pa.Table]:
 def _encoded(column: pa.ChunkedArray) -> Ints:
     """Equal numbers for equal values, counted from 0 in the order in which they come."""
     if OrderedKeys.fits(column.type) and not column.null_count:
-        return number_codes(_read_only(OrderedKeys(column.type).encode([column])[0]))
+        return number_codes(read_only(OrderedKeys(column.type).encode([column])[0]))
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     chunks = plain.dictionary_encode("encode").chunks  # with one dictionary, which Arrow cannot unify if it has NaN
     return np.concatenate([np.empty(0, np.int64), *(np.asarray(chunk.indices) for chunk in chunks)]).astype(np.int64)
 
 
-def _read_only(codes: Ints) -> Ints:
+def read_only(codes: Ints) -> Ints:
     """As arrays in Arrow memory are, so that kernels are compiled once."""
     view = codes.view()
     view.flags.writeable = False
@@ -48,4 +48,4 @@ def _read_only(codes: Ints) -> Ints:
 
 def _combined(ours: Ints, other: Ints) -> Ints:
     pairs = ours * (other.max(initial=0) + 1) + other
-    return number_codes(_read_only(pairs))
+    return number_codes(read_only(pairs))

@@ -17,6 +17,7 @@ from punctuated.kernels.archive import archive_values
 from punctuated.model.bucket import BucketPlace
 
 Ints = npt.NDArray[np.int64]
+_SLACK = 9 / 8  # room per run in a batch that adds to them again and again: new memory takes longer than to fill it
 
 
 def named_by(flags: Ints) -> Ints:
@@ -31,6 +32,7 @@ class PunctuationMemory:
         """`place` is the bucket, if its codes are numbers; codes of other kinds have no neighbours."""
         self._cap, self._place = cap, (0, 0) if place is None else (place.number, place.n)
         self.runs = np.empty(0, lay.FINISHED)
+        self._whole = self._spare = self.runs  # of a batch: the array that begins with the runs, and the one before
         self.forgotten = 0
 
     def archive(self, state: JoinState) -> None:
@@ -38,12 +40,19 @@ class PunctuationMemory:
         arrays, runs = state.arrays, self.runs
         done = arrays.done[: int(state.common[0]["n_done"])]
         done = done[np.argsort(arrays.values["code"][done])]
-        fresh = np.empty(runs.size + 2 * done.size, lay.FINISHED)  # each value may cut a run in two
-        is_new = np.zeros(fresh.size, np.uint8)
+        needed = runs.size + 2 * done.size  # each value may cut a run in two
+        fresh = self._spare if self._spare.size >= needed else np.empty(int(_SLACK * needed), lay.FINISHED)
+        is_new = np.zeros(needed, np.uint8)
         n, n_waiting = archive_values(arrays.values, arrays.endings, done, runs, fresh, is_new, self._place)
         arrays.done[:n_waiting] = done[:n_waiting]
         state.common["n_done"] = n_waiting
-        self.runs = fresh[:n].copy()
+        self._spare, self._whole, self.runs = self._whole, fresh, fresh[:n]
+
+    def rest(self) -> None:
+        """A batch is over: keep no more than the runs."""
+        if self._whole.size:
+            self.runs = self.runs.copy()
+            self._whole = self._spare = self.runs[:0].copy()
 
     def fits(self, state: JoinState, n_others: int) -> bool:
         """Whether it is certain that there are not too many entries, so many of them kept elsewhere."""

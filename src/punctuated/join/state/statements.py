@@ -107,6 +107,8 @@ class Statements:
     def settle(self, watermark: int) -> None:
         """The batch is over: times of ranges that the output watermark has reached no longer matter."""
         self.ranges.settle(self._state, watermark)
+        self.memory.rest()
+        self._state.show_runs(self.memory.runs)
 
     def enforce_cap(self) -> None:
         """Forget the oldest entries beyond what may be remembered."""
