@@ -37,13 +37,14 @@ class PunctuationMemory:
         """Move values that are over in the output from the I-Nodes to runs."""
         arrays, runs = state.arrays, self.runs
         done = arrays.done[: int(state.common[0]["n_done"])]
-        done = done[np.argsort(arrays.values["code"][done])]
+        # Codes often ascend or descend: a stable sort notices, and takes a fifth of the time, or half for any order.
+        done = done[np.argsort(arrays.values["code"][done], kind="stable")]
         fresh = np.empty(runs.size + 2 * done.size, lay.FINISHED)  # each value may cut a run in two
-        is_new = np.zeros(fresh.size, np.uint8)
-        n, n_waiting = archive_values(arrays.values, arrays.endings, done, runs, fresh, is_new, self._place)
+        n, n_waiting = archive_values(arrays.values, arrays.endings, done, runs, fresh, self._place)
         arrays.done[:n_waiting] = done[:n_waiting]
         state.common["n_done"] = n_waiting
-        self.runs = fresh[:n].copy()
+        numbers = fresh.view(np.int64).reshape(fresh.size, -1)  # records are copied field by field, which takes longer
+        self.runs = numbers[:n].copy().view(lay.FINISHED).reshape(n)
 
     def fits(self, state: JoinState, n_others: int) -> bool:
         """Whether it is certain that there are not too many entries, so many of them kept elsewhere."""
