@@ -68,7 +68,7 @@ def note_ending(state: AnyState, side: int, index: int, ts: int, announced: bool
     return True
 
 
-@part
+@inlined
 def end_value(state: AnyState, side: int, index: int, ts: int, announced: bool) -> None:
     """A punctuation of `side` names a single value; it takes effect once the watermark is there, or beyond."""
     ours, effect = state.sides[side], ts + announced

@@ -65,10 +65,9 @@ def find_run(runs: Records, code: int) -> int:
 
 
 @part
-def inherit(state: AnyState, index: int) -> None:
-    """What a value knows from range endings and finished runs, beside what was said of it by name."""
+def take_over(state: AnyState, index: int, covering: int, finished: int) -> None:
+    """What range endings and finished runs say of a value, those that hold it, beside what was said of it by name."""
     value, ending = state.values[index], state.endings[index]
-    covering, finished = find_run(state.ranges, value.code), find_run(state.runs, value.code)
     flags = 0
     if covering >= 0:
         flags |= state.ranges[covering].flags
@@ -81,6 +80,15 @@ def inherit(state: AnyState, index: int) -> None:
             ending.ended_ts[side] = state.ranges[covering].ts[side] if covering >= 0 else NEVER
     if flags & OUT and value.flags & OUT == 0:
         value.flags |= OUT | OUT_RECALLED
+
+
+@inlined
+def inherit(state: AnyState, index: int) -> None:
+    """What a value knows from range endings and finished runs: mostly nothing, and then no call is needed."""
+    code = state.values[index].code
+    covering, finished = find_run(state.ranges, code), find_run(state.runs, code)
+    if covering >= 0 or finished >= 0:
+        take_over(state, index, covering, finished)
 
 
 @part
@@ -120,7 +128,7 @@ def add_value(state: AnyState, code: int) -> int:
     return int(index)
 
 
-@part
+@inlined
 def find_or_add(state: AnyState, code: int) -> int:
     """The I-Node of a code, made if need be."""
     value = find_value(state, code)

@@ -1,12 +1,12 @@
 """Output punctuations: how the output is told that a value is over."""
 
-from punctuated.kernels._jit import part
+from punctuated.kernels._jit import inlined
 from punctuated.kernels.by_state import n_streams, purge_finished
 from punctuated.kernels.forget import ended_ts, has_ended
 from punctuated.kernels.layout import EFFECT, ENDED, OUT, RECALLED, AnyState
 
 
-@part
+@inlined
 def finish_value(state: AnyState, index: int) -> None:
     """The value is over in the output. What is left of it goes first, so that its unmatched rows come before."""
     common = state.common[0]
@@ -22,7 +22,7 @@ def finish_value(state: AnyState, index: int) -> None:
     common.n_done += 1
 
 
-@part
+@inlined
 def punctuate_output(state: AnyState, index: int, ts: int, reason: int) -> None:
     """Say in the output that a value is over."""
     finish_value(state, index)

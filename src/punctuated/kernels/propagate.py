@@ -9,7 +9,19 @@ from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import deadline_due, propagate
 from punctuated.kernels.forget import awaits_output, ended_ts, has_ended, has_stored
 from punctuated.kernels.heap import due_at, pop_timer, push_timer
-from punctuated.kernels.layout import BOTH, BY_OWN_STATE, BY_WINDOW, EARLY, NEVER, OUT, OWN_STATE, UNBOUNDED, State
+from punctuated.kernels.layout import (
+    BOTH,
+    BY_OWN_STATE,
+    BY_WINDOW,
+    EARLY,
+    FOREVER,
+    NEVER,
+    NONE,
+    OUT,
+    OWN_STATE,
+    UNBOUNDED,
+    State,
+)
 from punctuated.kernels.output import punctuate_output
 from punctuated.kernels.time_list import last_expiry
 
@@ -20,14 +32,17 @@ def propagate_of_two(state: State, side: int, index: int) -> None:
     """Punctuate the output for a value that `side` has ended with effect, if a rule allows it by now."""
     if not state.common[0].propagates or state.values[index].flags & OUT:
         return
-    ts, alone = ended_ts(state, side, index), state.sides[side].alone
+    ts, alone, reason = ended_ts(state, side, index), state.sides[side].alone, NONE
     if has_ended(state, 1 - side, index):
-        punctuate_output(state, index, max(ts, ended_ts(state, 1 - side, index)), BOTH)
+        ts, reason = max(ts, ended_ts(state, 1 - side, index)), BOTH
     elif alone == BY_OWN_STATE:
         if not has_stored(state, side, index):
-            punctuate_output(state, index, ts, OWN_STATE)
+            reason = OWN_STATE
     elif alone == BY_WINDOW:
-        propagate_early(state, side, index, ts)
+        ts = early_ts(state, side, index, ts)
+        reason = EARLY if ts != FOREVER else NONE
+    if reason != NONE:
+        punctuate_output(state, index, ts, reason)
 
 
 @part
@@ -38,18 +53,21 @@ def leave_own_state(state: State, side: int, index: int, ts: int) -> None:
 
 
 @inlined
-def propagate_early(state: State, side: int, index: int, ts: int) -> None:
-    """By Theorem 4.1 the value is over once its last tuple is gone, which may be now (XD-09) or at a deadline."""
+def early_ts(state: State, side: int, index: int, ts: int) -> int:
+    """By Theorem 4.1 the value is over once its last tuple is gone, which may be now (XD-09) or at a deadline.
+
+    Returns the time of the output punctuation, FOREVER if it is not time yet.
+    """
     ours, other = state.sides[side], state.sides[1 - side]
     gone = last_expiry(state, side, index)
     if state.endings[index].last_ts[side] == NEVER or (ours.rows and state.values[index].count[side] == 0):
-        punctuate_output(state, index, ts, EARLY)
-    elif ours.forget_after == UNBOUNDED or gone == UNBOUNDED:
-        return
-    elif other.watermark <= gone:
+        return ts
+    if ours.forget_after == UNBOUNDED or gone == UNBOUNDED:
+        return FOREVER
+    if other.watermark <= gone:
         set_deadline(state, side, index, gone)
-    else:
-        punctuate_output(state, index, ts if ours.watermark > gone + 1 else max(ts, gone + 1), EARLY)
+        return FOREVER
+    return ts if ours.watermark > gone + 1 else max(ts, gone + 1)
 
 
 @deadline_due.of(State)

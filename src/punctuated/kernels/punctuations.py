@@ -1,6 +1,6 @@
 """What a punctuation does when it comes: it ends a value or the stream, moves its time on, or is the driver's work."""
 
-from punctuated.kernels._jit import part
+from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import advance, n_streams, propagate, purge_for_stream_end
 from punctuated.kernels.endings import end_pending, end_value
 from punctuated.kernels.forget import awaits_output
@@ -50,13 +50,10 @@ def end_stream(state: AnyState, side: int, ts: int) -> None:
 
 
 @part
-def process_punctuation(state: AnyState, side: int, ts: int, code: int, kind: int) -> None:
-    """A punctuation names one value, ends the stream, or moves its time on (PW-25)."""
+def end_more(state: AnyState, side: int, ts: int, code: int, kind: int) -> None:
+    """A punctuation that does not name one value."""
     ours = state.sides[side]
-    ours.punctuations += 1
-    if kind <= ANNOUNCE_VALUE:
-        end_value(state, side, find_or_add(state, code), ts, kind == ANNOUNCE_VALUE)
-    elif kind == SET_FLOOR:
+    if kind == SET_FLOOR:
         ours.floor = max(ours.floor, code)
         state.common[0].due = NEVER
         advance(state, side)
@@ -64,3 +61,13 @@ def process_punctuation(state: AnyState, side: int, ts: int, code: int, kind: in
         end_stream(state, side, ts)
     elif kind == END_RANGE:
         state.common[0].stopped_by = MET_RANGE
+
+
+@inlined
+def process_punctuation(state: AnyState, side: int, ts: int, code: int, kind: int) -> None:
+    """A punctuation names one value, ends the stream, or moves its time on (PW-25)."""
+    state.sides[side].punctuations += 1
+    if kind <= ANNOUNCE_VALUE:
+        end_value(state, side, find_or_add(state, code), ts, kind == ANNOUNCE_VALUE)
+    else:
+        end_more(state, side, ts, code, kind)

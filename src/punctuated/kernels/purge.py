@@ -94,7 +94,8 @@ def purge_other(state: State, side: int, index: int) -> None:
     if not common.forgets_by_punctuation:
         return
     if common.purge_threshold == 1:
-        purge_value(state, 1 - side, index, state.endings[index].ended_ts[side])
+        if state.values[index].count[1 - side]:
+            purge_value(state, 1 - side, index, state.endings[index].ended_ts[side])
         return
     drop_expired(state, 1 - side, index)
     state.queue[common.n_queued] = pack(index, side)
@@ -116,4 +117,5 @@ def purge_other_for_end(state: State, side: int, index: int, ts: int) -> None:
 def purge_both(state: State, index: int) -> None:
     """Each side's tuples go by the word of the other."""
     for side in range(2):
-        purge_value(state, side, index, ended_ts(state, 1 - side, index))
+        if state.values[index].count[side]:
+            purge_value(state, side, index, ended_ts(state, 1 - side, index))

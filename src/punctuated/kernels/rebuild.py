@@ -115,7 +115,10 @@ def mark_needed(state: AnyState) -> Bytes:
 def copy_values(
     state: AnyState, needed: Bytes, values: Records, endings: Records, last_ends: Ints, slots: Indices
 ) -> Indices:
-    """Copy the needed values to the front of another array and index them in empty slots; returns where they went."""
+    """Move the needed values to the front of these arrays and index them in empty slots; returns where they went.
+
+    The arrays are others than those of the state, or the same.
+    """
     moved = np.full(needed.size, NONE, np.int32)
     n = 0
     for index in range(needed.size):

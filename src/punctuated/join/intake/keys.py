@@ -196,7 +196,9 @@ class OrderedKeys:
         )
 
     def encode(self, columns: Sequence[pa.ChunkedArray]) -> tuple[Codes, Mask]:
-        column = columns[0].combine_chunks() if isinstance(columns[0], pa.ChunkedArray) else columns[0]
+        column = columns[0]
+        if isinstance(column, pa.ChunkedArray):
+            column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         if not column.null_count:
             return self._codes(column), np.ones(len(column), np.bool_)
         valid = column.is_valid().to_numpy(zero_copy_only=False)

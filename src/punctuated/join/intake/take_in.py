@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import CountWindow
 
+T = TypeVar("T", bound=np.generic)
 Times = npt.NDArray[np.int64]
 _NO_INTS = np.empty(0, np.int64)
 
@@ -86,6 +87,7 @@ class _Punctuations:
     def add(self, ts: Times, code: Times, kind: int) -> None:
         """Punctuations of one kind."""
         assert ts.dtype == code.dtype == np.int64  # one array of floats would turn all into floats
+        assert ts.flags.writeable and code.flags.writeable  # kernels are compiled for such arrays
         self.ts.append(ts)
         self.code.append(code)
         self.kind.append(np.full(ts.size, kind, np.uint8))
@@ -93,11 +95,15 @@ class _Punctuations:
     def sorted(self) -> tuple[Times, Times, npt.NDArray[np.uint8]]:
         if not self.ts:
             return _NO_INTS, _NO_INTS, np.empty(0, np.uint8)
-        ts, code, kind = np.concatenate(self.ts), np.concatenate(self.code), np.concatenate(self.kind)
+        ts, code, kind = _joined(self.ts), _joined(self.code), _joined(self.kind)
         if are_in_order(ts, kind, code):
             return ts, code, kind
         order = np.lexsort((code, kind, ts))
         return ts[order], code[order], kind[order]
+
+
+def _joined(parts: list[npt.NDArray[T]]) -> npt.NDArray[T]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def needs_total_order(stream: StreamSpec) -> bool:
@@ -186,7 +192,9 @@ def punctuation_times(batch: StreamBatch, of_endings: Sequence[Times]) -> Times:
     """Times of the in-band punctuations other than flags; those of endings are given."""
     said = zip(batch.endings, of_endings, strict=True)
     times = [ts for endings, ts in said if endings.in_band and not endings.of_rows]
-    return np.concatenate([*times, _ints([p.ts for p in batch.punctuations if p.in_band])])
+    if batch.punctuations:
+        times.append(_ints([p.ts for p in batch.punctuations if p.in_band]))
+    return _joined(times) if times else _NO_INTS
 
 
 def row_times(batch: StreamBatch, ts: Times, of_endings: Sequence[Times]) -> Times:
@@ -237,7 +245,7 @@ def _meaning(
     if kind is Kind.VALUES:
         values = named_values(punctuation.patterns, stream.columns, stream.key)
         codes, _ = codec.encode(key_columns(values, codec.types))
-        return codes, lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE
+        return codes.copy(), lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE
     if kind is Kind.RANGE:
         ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts, not punctuation.in_band))
         return _ints([len(ranges) - 1]), lay.END_RANGE

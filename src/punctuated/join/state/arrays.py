@@ -18,6 +18,7 @@ T = TypeVar("T", bound=np.generic)
 SMALLEST = 1024  # room of an empty array
 _PAIRS = 1 << 18
 _SPARE = 4 / 3  # capacity per entry after a rebuild: bounds both the slack and the number of rebuilds
+_SLACK = 9 / 8  # capacity that values may have beyond that, rather than move to other arrays
 _RUNS_PER_VALUE = 16  # archiving copies all runs: the longer they are, the more values it must be worth
 _COLLECTIONS = 4  # of values at most, while as many objects come as the timers have room for
 _POLICIES = {OnViolation.REJECT: lay.REJECT, OnViolation.FAIL: lay.FAIL, OnViolation.ACCEPT: lay.ACCEPT}
@@ -253,12 +254,13 @@ class JoinState:
         if (self.sides["length"] == self.sides["ring_stop"] - self.sides["ring_start"]).any():
             self.sweep()
             self.copy_rings()
-        if self.lacks_values:
+        collects = self.lacks_values  # perhaps within the arrays that there are
+        if collects:
             self.collect_values()
         self._make_output_room()
         if self.punctuated:
             self._make_timer_room(deadlines)
-        return any(now is not then for now, then in zip(self.arrays, before, strict=True))
+        return collects or any(now is not then for now, then in zip(self.arrays, before, strict=True))
 
     def make_room_for_nodes(self, more: Sequence[int]) -> None:
         """Room in the rings for so many more tuples of each side."""
@@ -286,6 +288,17 @@ class JoinState:
             **self._value_arrays(capacity),
         )
         _set_rings(self.sides, edges)
+
+    def _value_arrays_of(self, capacity: int) -> dict[str, Any]:
+        """Arrays for values that move to their front: those that there are, unless these are too small or too large."""
+        arrays = self.arrays
+        if capacity <= arrays.values.size <= _SLACK * capacity:
+            arrays.slots.fill(lay.NONE)
+            return {name: getattr(arrays, name) for name in ("values", "endings", "last_ends", "slots")}
+        self._allow(capacity * self._bytes_per_value)
+        slots = np.full(1 << (2 * capacity).bit_length(), lay.NONE, np.int32)
+        self.common["shift"] = _shift(slots.size)
+        return {**self._value_arrays(capacity), "slots": slots}
 
     def _value_arrays(self, capacity: int) -> dict[str, Any]:
         """What lies beside each other for every value."""
@@ -341,13 +354,10 @@ class JoinState:
         n_needed = int(np.count_nonzero(needed)) + more
         spare = max(self.arrays.runs.size // _RUNS_PER_VALUE, self.quota // _COLLECTIONS)
         capacity = max(_capacity(n_needed), n_needed + spare)
-        self._allow(capacity * self._bytes_per_value)
-        slots = np.full(1 << (2 * capacity).bit_length(), lay.NONE, np.int32)
-        self.common["shift"] = _shift(slots.size)
-        fresh = self._value_arrays(capacity)
-        moved = copy_values(self.arrays, needed, **fresh, slots=slots)
+        fresh = self._value_arrays_of(capacity)
+        moved = copy_values(self.arrays, needed, **fresh)
         self._move_indices(moved)
-        self._replace(**fresh, slots=slots)
+        self._replace(**fresh)
         for side in range(self.n_streams):
             follow_move(self.arrays, side, moved)
             count = int(self.sides["n_deadlines"][side])
@@ -421,9 +431,9 @@ def _set_rings(sides: lay.Records, edges: lay.Ints) -> None:
 
 
 def _grown(array: npt.NDArray[T], needed: int) -> npt.NDArray[T]:
-    """The array itself, or a longer copy if its last dimension does not exceed `needed`."""
+    """The array itself, or a longer copy if its last dimension does not exceed `needed`; what is new is not set."""
     if array.shape[-1] > needed:
         return array
-    fresh = np.zeros((*array.shape[:-1], 2 * needed + SMALLEST), array.dtype)
-    fresh[..., : array.shape[-1]] = array
+    fresh = np.empty((*array.shape[:-1], 2 * needed + SMALLEST), array.dtype)
+    fresh.view(np.uint8)[..., : array.shape[-1] * array.itemsize] = array.view(np.uint8)  # else field by field
     return fresh
