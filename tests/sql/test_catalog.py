@@ -251,6 +251,11 @@ def test_windows_and_lateness(said: str, window: Any, folder: Path) -> None:
             "give true or false",
         ),
         (f"CREATE STREAM s ({COLUMNS}, KEY item, TIME at) FROM 'csv' OPTIONS (path 'csv')", (1, 97), "cannot be read"),
+        (
+            f"CREATE STREAM s ({COLUMNS}, KEY item, TIME at) FROM 'csv' OPTIONS (path 'csv', sep '||')",
+            (1, 97),
+            "give one character",
+        ),
         (f"CREATE STREAM s ({COLUMNS}, KEY item, TIME at) FROM 'json' OPTIONS (path 'csv')", (1, 97), "cannot be read"),
         (
             "CREATE STREAM s (item BIGINT, at TIMESTAMP, prise DOUBLE, KEY item, TIME at) "

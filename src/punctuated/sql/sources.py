@@ -123,7 +123,7 @@ def generated_columns(options: Mapping[str, str]) -> pa.Schema:
     if is_auction_stream(options):
         return auction_table(AuctionStream(read_auction_options(options).stream.name, auctions=1)).schema
     if option_named("auctions", options) is not None:
-        name = options[option_named("stream", options) or "stream"]
+        name = options.get(option_named("stream", options) or "", "")
         raise StreamError(f"option stream={name!r}: the streams that have auctions are 'auctions' and 'bids'")
     stream = read_options(options).stream
     return generate(stream.name, 0, punctuations=stream.punctuations).schema

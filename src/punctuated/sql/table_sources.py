@@ -115,6 +115,8 @@ def _csv(file: Path, options: Mapping[str, str], columns: pa.Schema) -> pa.Table
     given = dict(options)
     header = truth_of("header", take_option("header", given) or "false")
     delimiter = take_option("sep", given) or take_option("delimiter", given) or ","
+    if len(delimiter) != 1:
+        raise StreamError(f"{delimiter!r} between columns needs Spark; leave out --tables, or give one character")
     reading = pa_csv.ReadOptions(column_names=columns.names, skip_rows=int(header))
     parsing = pa_csv.ParseOptions(delimiter=delimiter)
     converting = pa_csv.ConvertOptions(column_types=columns, strings_can_be_null=True, quoted_strings_can_be_null=False)

@@ -158,6 +158,22 @@ def test_decimals_are_rounded_halves_away_from_zero() -> None:
     assert values(pt.call("floor", pt.column("c")), table) == [1, -3, 99, None]
 
 
+def test_large_integers_beside_doubles_are_rounded() -> None:
+    table = pa.table({"i": [2**62 + 1, 3], "d": [0.5, 0.5]})
+    large, half = pt.column("i"), pt.column("d")
+    assert values(large > half, table) == [True, True]
+    assert values(large + half, table) == [2.0**62, 3.5]
+    assert values(pt.call("divide", large, 2), table) == [2.0**61, 1.5]
+    assert values(large.cast("double"), table) == [2.0**62, 3.0]
+    for chosen in (
+        pt.call("greatest", large, half),
+        pt.call("coalesce", large, half),
+        pt.call("if", True, large, half),
+    ):
+        assert values(chosen, table) == [2.0**62, 3.0]
+    assert values(pt.case((half > 0, large), otherwise=half), table) == [2.0**62, 3.0]
+
+
 def test_fields_of_structs() -> None:
     table = pa.table({"p": [{"x": 1, "y": "a"}, {"x": None, "y": "b"}, None]})
     assert values(pt.call("field", pt.column("p"), "x"), table) == [1, None, None]

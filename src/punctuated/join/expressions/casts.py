@@ -26,8 +26,10 @@ def cast(values: Any, dtype: pa.DataType) -> Any:
 
 def _options(dtype: pa.DataType) -> pc.CastOptions:
     """Of a decimal as a decimal, Arrow would cut off digits before the point, too; those behind it are rounded here."""
-    cuts = not pa.types.is_decimal(dtype)
-    return pc.CastOptions(target_type=dtype, allow_time_truncate=True, allow_decimal_truncate=cuts)
+    cuts, rounds = not pa.types.is_decimal(dtype), pa.types.is_floating(dtype)  # a large integer as the nearest double
+    return pc.CastOptions(
+        target_type=dtype, allow_time_truncate=True, allow_decimal_truncate=cuts, allow_float_truncate=rounds
+    )
 
 
 def _prepared(values: Any, dtype: pa.DataType) -> Any:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from punctuated.errors import PredicateError
 from punctuated.join.expressions.casts import cast
-from punctuated.join.expressions.exact import operate, truth
+from punctuated.join.expressions.exact import beside, operate, truth
 from punctuated.join.expressions.functions import compute_call
 from punctuated.model.predicate import (
     HERE,
@@ -65,7 +65,7 @@ def _chosen(case: Case, tables: Sequence[pa.Table]) -> Any:
     values = pa.scalar(None) if case.otherwise is None else evaluate(case.otherwise, tables)
     for condition, value in reversed(case.branches):
         holds = pc.fill_null(truth(evaluate(condition, tables)), False)
-        values = pc.if_else(holds, evaluate(value, tables), values)
+        values = pc.if_else(holds, *beside(evaluate(value, tables), values))
     return values
 
 

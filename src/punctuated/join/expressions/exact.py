@@ -13,12 +13,22 @@ _DIGITS_128, _DIGITS_256 = 38, 76  # that decimals of so many bits hold
 def operate(operator: str, first: Any, second: Any) -> Any:
     """What an operator makes of two columns or scalars."""
     compute = _OPERATORS[operator]
+    first, second = beside(first, second)
     try:
         return compute(first, second)
     except pa.ArrowInvalid:
         if not (is_exact(first.type) and is_exact(second.type)):
             raise
         return compute(_widened(first), _widened(second))
+
+
+def beside(*values: Any) -> list[Any]:
+    """Numbers of which some are floating-point: all are. Arrow refuses an integer that is no double; it is rounded."""
+    floating = [each.type for each in values if pa.types.is_floating(each.type)]
+    if not floating:
+        return list(values)
+    widest = max(floating, key=lambda dtype: dtype.bit_width)
+    return [each.cast(widest, safe=False) if pa.types.is_integer(each.type) else each for each in values]
 
 
 def is_exact(dtype: pa.DataType) -> bool:

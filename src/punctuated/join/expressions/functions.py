@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.join.expressions import moments, numbers, structs, texts
-from punctuated.join.expressions.exact import operate, truth
+from punctuated.join.expressions.exact import beside, operate, truth
 
 
 def compute_call(function: str, arguments: Sequence[Any]) -> Any:
@@ -22,7 +22,7 @@ def _first_known(*values: Any) -> Any:
 def _of_some(compute: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Arrow takes no column without a type beside others; it would change nothing."""
     typed = [each for each in values if not pa.types.is_null(each.type)]
-    return compute(*typed) if typed else pa.scalar(None)
+    return compute(*beside(*typed)) if typed else pa.scalar(None)
 
 
 def _null_if(value: Any, other: Any) -> Any:
@@ -30,7 +30,7 @@ def _null_if(value: Any, other: Any) -> Any:
 
 
 def _choose(condition: Any, value: Any, otherwise: Any) -> Any:
-    return pc.if_else(pc.fill_null(truth(condition), False), value, otherwise)
+    return pc.if_else(pc.fill_null(truth(condition), False), *beside(value, otherwise))
 
 
 def _is_among(value: Any, *listed: Any) -> Any:

@@ -96,7 +96,8 @@ def _plain(values: Any) -> Any:
 
 
 def _double(value: Any) -> Any:
-    return value if value.type == _DOUBLE else value.cast(_DOUBLE)
+    """The nearest double: integers beyond 2^53 are rounded."""
+    return value if value.type == _DOUBLE else value.cast(_DOUBLE, safe=not pa.types.is_integer(value.type))
 
 
 def _where(values: Any, compare: Any) -> Any:
