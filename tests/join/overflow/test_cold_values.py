@@ -119,7 +119,8 @@ def results(driver: JoinDriver, batch: list[StreamBatch]) -> list[str]:
 
 def test_values_that_lie_in_several_places_lose_nothing_when_windows_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys come at any time, most goes to disk between batches, and windows end while values wait there."""
-    monkeypatch.setattr(Scratch, "table_bytes", 1 << 20)
+    monkeypatch.setattr(Scratch, "table_bytes", 1 << 23)
+    monkeypatch.setattr(cold_blocks, "_MERGED", 16)
     streams = tuple(replace(stream, window=TimeWindow(250)) for stream in TIGHT.streams)
     spec, random = replace(TIGHT, streams=streams), Random(0)
     limited, free = new_driver(spec), new_driver(replace(spec, memory=None))

@@ -41,7 +41,7 @@ _STRETCH = 3  # a stretch brings, and brings back, at most this part of it
 def _distinct(places: Ints) -> Ints:
     """Ascending, each once: `np.unique` takes longer for many numbers."""
     places = np.sort(places)
-    return places[np.diff(places, prepend=-1) != 0]
+    return np.asarray(places[np.diff(places, prepend=-1) != 0])
 
 
 class _StreamEnd(NamedTuple):
