@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -110,6 +111,25 @@ def test_equals_the_oracle_where_all_goes_to_disk_between_batches(how: JoinType,
     working = Memory(tuples=data.draw(st.sampled_from([3, 9, 99])))
     driver.overflow._allowed = Allowance(working, Memory(tuples=1))
     check(case, spec, driver)
+
+
+def results(driver: JoinDriver, batch: list[StreamBatch]) -> list[str]:
+    return sorted(repr(row) for table in driver.process(*batch).results for row in table.to_pylist())
+
+
+def test_values_that_lie_in_several_places_lose_nothing_when_windows_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys come at any time, most goes to disk between batches, and windows end while values wait there."""
+    monkeypatch.setattr(Scratch, "table_bytes", 1 << 23)
+    monkeypatch.setattr(cold_blocks, "_MERGED", 16)
+    streams = tuple(replace(stream, window=TimeWindow(250)) for stream in TIGHT.streams)
+    spec, random = replace(TIGHT, streams=streams), Random(0)
+    limited, free = new_driver(spec), new_driver(replace(spec, memory=None))
+    assert isinstance(limited.overflow, ColdValues)
+    limited.overflow._allowed = Allowance(Memory(tuples=200), Memory(tuples=25))
+    for start in range(0, 750, 25):
+        times = range(start, start + 25)
+        batch = [as_batch(each, [Row((random.randrange(125), ts, ts, False)) for ts in times]) for each in streams]
+        assert results(limited, batch) == results(free, batch)
 
 
 @FEWER

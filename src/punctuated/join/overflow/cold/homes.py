@@ -18,6 +18,7 @@ from punctuated.join.state.saved import NO_INTS, Ints
 from punctuated.kernels.restore import find_values
 
 _MOST = 4  # places of a value; the fewer, the more often tuples are written, the more, the more often blocks are read
+_LOST = 1 << 32  # more tuples than come back
 
 Mask = npt.NDArray[np.bool_]
 
@@ -57,8 +58,14 @@ class Homes:
         return bool(self._taken)
 
     def remember(self, taken: Taken, codes: Ints) -> None:
-        """These values have these codes in memory."""
+        """These values have these codes in memory, and all of their tuples of this block are there."""
         self._taken.append((_numbers(taken), codes))
+
+    def lose(self, n_sides: int, codes: Ints) -> None:
+        """Values with these codes have come back, but not all of their tuples: they stay away from home."""
+        lost = np.zeros((codes.size, 4 + n_sides), np.int64)
+        lost[:, 4:] = _LOST
+        self._taken.append((lost, codes))
 
     def forget(self) -> None:
         """Nothing goes back any more."""
