@@ -181,6 +181,7 @@ class OrderedKeys:
     def __init__(self, dtype: pa.DataType) -> None:
         self.types = (dtype,)
         self.merges = bool(pa.types.is_integer(dtype))
+        self._is_code = self.merges and dtype != pa.uint64()  # the number itself
 
     @staticmethod
     def fits(dtype: pa.DataType) -> bool:
@@ -219,6 +220,8 @@ class OrderedKeys:
 
     def _codes(self, column: pa.Array) -> Codes:
         numbers = self._numeric(column).to_numpy(zero_copy_only=False)
+        if self._is_code:
+            return np.asarray(numbers)
         dtype = self.types[0]
         if pa.types.is_floating(dtype):
             return _float_codes(numbers)

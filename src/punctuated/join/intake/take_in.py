@@ -133,7 +133,7 @@ def take_in(
     late = (ts < int(ours["watermark"])) & ~ahead
     if stream.flag is not None:
         last = _flagged(rows[stream.flag])
-        last = last[keys.valid[last] & ~ahead[last]]
+        last = last[keys.valid[last] & ~ahead[last] if times.ahead else keys.valid[last]]
         punctuations.add(ts[last], keys.code[last], lay.END_VALUE)
     masks = (late, "late"), (ahead, "ahead")
     rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]
@@ -180,7 +180,7 @@ def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _flagged(column: pa.ChunkedArray) -> Times:
-    return np.asarray(pc.indices_nonzero(column)).astype(np.int64)
+    return np.asarray(pc.indices_nonzero(column)).view(np.int64)
 
 
 def ending_times(batch: StreamBatch) -> list[Times]:

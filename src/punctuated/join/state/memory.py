@@ -39,7 +39,7 @@ class PunctuationMemory:
         """Move values that are over in the output from the I-Nodes to runs."""
         arrays, runs = state.arrays, self.runs
         done = arrays.done[: int(state.common[0]["n_done"])]
-        # Codes often ascend or descend: a stable sort notices, and takes a fifth of the time, or half for any order.
+        # Codes often ascend or descend: a stable sort notices, and takes an eighth of the time, else two thirds of it.
         done = done[np.argsort(arrays.values["code"][done], kind="stable")]
         needed = runs.size + 2 * done.size  # each value may cut a run in two
         fresh = self._spare if self._spare.size >= needed else np.empty(int(_SLACK * needed), lay.FINISHED)
