@@ -53,7 +53,7 @@ def start(frame: DataFrame, folder: Path, name: str) -> StreamingQuery:
 
 
 def start_write_to(joined: Any, folder: Path) -> StreamingQuery:
-    """A query into two folders of Parquet files: one of many small sorted files, one parted by a column."""
+    """A query into two folders of Parquet files: one of many small sorted files, one partitioned by a column."""
     query: StreamingQuery = joined.write_to(
         results=pt.parquet(folder / "written" / "results", sort_by="bid_at", file_size="8 KiB"),
         punctuations=pt.parquet(folder / "written" / "punctuations", partition_by="reason"),

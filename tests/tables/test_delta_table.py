@@ -109,7 +109,7 @@ def test_readers_may_skip_files_by_their_statistics(tmp_path: Path) -> None:
 
 def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
     DeltaTable(pt.delta(tmp_path, partition_by="day")).prepare(SCHEMA, "the results")
-    with pytest.raises(pt.SinkError, match="parted by day"):
+    with pytest.raises(pt.SinkError, match="partitioned by day"):
         DeltaTable(pt.delta(tmp_path)).prepare(SCHEMA, "the results")
     with pytest.raises(pt.SinkError, match=r"other columns than the results: it has k long"):
         DeltaTable(pt.delta(tmp_path, partition_by="day")).prepare(SCHEMA.remove(3), "the results")

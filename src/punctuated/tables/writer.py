@@ -1,4 +1,4 @@
-"""Tables become Parquet files: parted by columns, sorted, cut at a size. What is written is seen by nobody yet.
+"""Tables become Parquet files: partitioned by columns, sorted, cut at a size. What is written is seen by nobody yet.
 
 Rows are gathered to row groups, so that many small tables do not make small ones. A file that is to be sorted waits in
 memory until it is as large as it may become; all that waits is bounded, however many partitions there are.
