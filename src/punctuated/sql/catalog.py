@@ -19,7 +19,7 @@ from punctuated.sql.given import Declared
 from punctuated.sql.inputs import here
 from punctuated.sql.place import Place
 from punctuated.sql.resolve import match
-from punctuated.sql.sources import Opened, Sources
+from punctuated.sql.sources import Sources
 from punctuated.sql.syntax import CreateStream, Name, Punctuated, Select
 from punctuated.sql.windows import stream_window
 
@@ -32,7 +32,7 @@ class Catalog:
     def __init__(self, statements: Iterable[CreateStream], sources: Sources) -> None:
         self._sources = sources
         self._statements: dict[str, CreateStream] = {}
-        self._opened: dict[str, Opened] = {}
+        self._opened: dict[str, Any] = {}
         self._streams: dict[str, Stream] = {}
         self._hidden: dict[str, frozenset[str]] = {}
         for statement in statements:
@@ -71,7 +71,7 @@ class Catalog:
         if statement.name not in self._opened:
             with at(statement.places.get("source", statement.position)):
                 self._opened[statement.name] = self._sources.open(statement)
-        return self._opened[statement.name].data
+        return self._opened[statement.name]
 
     def _declared(self, statement: CreateStream) -> Stream:
         _check_declared(statement)

@@ -10,7 +10,6 @@ from punctuated.api.stream import Stream, is_frame
 from punctuated.errors import StreamError
 from punctuated.sql.column_types import arrow_type
 from punctuated.sql.resolve import match
-from punctuated.sql.sources import Opened
 from punctuated.sql.spark_sources import quoted
 from punctuated.sql.syntax import CreateStream
 
@@ -23,7 +22,7 @@ class GivenSources:
     def __init__(self, things: Mapping[str, Any]) -> None:
         self._things = things
 
-    def open(self, statement: CreateStream) -> Opened:
+    def open(self, statement: CreateStream) -> Any:
         """The data of the statement's name."""
         if statement.source != GIVEN:
             raise StreamError(
@@ -33,7 +32,7 @@ class GivenSources:
         name = match(statement.name, self._things)
         if name is None:
             raise StreamError(f"there are no data of this name: pt.sql(…, {statement.name}=table)")
-        return Opened(_with_columns(self._things[name], statement), GIVEN)
+        return _with_columns(self._things[name], statement)
 
 
 def _with_columns(thing: Any, statement: CreateStream) -> Any:

@@ -5,7 +5,6 @@ do Parquet files and Delta tables that are there. Nothing here needs Spark or Ja
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,19 +26,11 @@ _KNOWN = (GENERATOR, DELTA, RATE, *FILES, "rate-micro-batch", "socket", "kafka")
 _WILD = frozenset("*?[{")
 
 
-@dataclass(frozen=True)
-class Opened:
-    """What a statement reads: data for `pt.stream`, and which way their rows take."""
-
-    data: Any
-    way: str
-
-
 class Sources(Protocol):
     """Where a script runs: how its statements become data."""
 
-    def open(self, statement: CreateStream) -> Opened:
-        """The data of a stream."""
+    def open(self, statement: CreateStream) -> Any:
+        """The data of a stream, as `pt.stream` takes them."""
 
 
 class OutlineSources:
@@ -48,9 +39,9 @@ class OutlineSources:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def open(self, statement: CreateStream) -> Opened:
+    def open(self, statement: CreateStream) -> pa.Table:
         """An empty table."""
-        return Opened(columns_of(statement, self._folder).empty_table(), "nothing is read")
+        return columns_of(statement, self._folder).empty_table()
 
 
 def options_of(statement: CreateStream, folder: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ from punctuated.errors import PunctuatedError, StreamError
 from punctuated.sql.column_types import schema_of
 from punctuated.sql.options import truth_of
 from punctuated.sql.script_paths import PATH, take_option
-from punctuated.sql.sources import FILES, GENERATOR, PARQUET, Opened, columns_of, options_of
+from punctuated.sql.sources import FILES, GENERATOR, PARQUET, columns_of, options_of
 from punctuated.sql.spark_words import in_a_line
 from punctuated.sql.syntax import CreateStream
 from punctuated.tables.file_systems import parse_path
@@ -33,13 +33,12 @@ class SparkSources:
     def __init__(self, spark: Any, folder: Path) -> None:
         self._spark, self._folder = spark, folder
 
-    def open(self, statement: CreateStream) -> Opened:
+    def open(self, statement: CreateStream) -> Any:
         """A streaming DataFrame, or files."""
-        options, way = options_of(statement, self._folder), way_of(statement, self._folder)
+        options = options_of(statement, self._folder)
         take_option(LANE, options)
-        if why_rows(statement, self._folder) is None:
-            return Opened(self._files(statement, options), way)
-        return Opened(self._frame(statement, options), way)
+        read = self._files if why_rows(statement, self._folder) is None else self._frame
+        return read(statement, options)
 
     def _files(self, statement: CreateStream, options: dict[str, str]) -> Any:
         path = take_option(PATH, options)

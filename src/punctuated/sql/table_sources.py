@@ -15,7 +15,6 @@ from punctuated.sql.sources import (
     DELTA,
     GENERATOR,
     PARQUET,
-    Opened,
     columns_of,
     delta_table,
     is_endless,
@@ -37,7 +36,7 @@ class TableSources:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def open(self, statement: CreateStream) -> Opened:
+    def open(self, statement: CreateStream) -> pa.Table:
         """A table, with the columns of the statement in their order."""
         if statement.source not in _READ_HERE:
             raise StreamError(
@@ -53,7 +52,7 @@ class TableSources:
         except (OSError, pa.ArrowException) as error:
             told = str(error).splitlines()[0]
             raise StreamError(f"stream {statement.name!r} cannot be read as {statement.source!r}: {told}") from error
-        return Opened(_as_declared(table, columns, statement.name), "all that is there, as a table of Arrow")
+        return _as_declared(table, columns, statement.name)
 
 
 def _check_read_here(statement: CreateStream, options: Mapping[str, str]) -> None:
