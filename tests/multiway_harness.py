@@ -45,15 +45,18 @@ def run(
     return [*seen, observe(driver, driver.end())]
 
 
-def shown(stream: str, column: str) -> str:
-    return column if column == "k" else f"{stream}_{column}"
+def shown(spec: JoinSpec, side: int, column: str) -> str:
+    """What a column is called in the results; both of two streams have all columns."""
+    if column == "k":
+        return column
+    return f"{spec.streams[side].name}_{column}" if len(spec.streams) > 2 else f"{column}_{('left', 'right')[side]}"
 
 
 def observe(driver: JoinDriver, batch: BatchResult) -> Seen:
     spec = driver.spec
     seen: Seen = {
         "results": Counter(
-            (*(tuple(row[shown(each.name, name)] for name in each.columns) for each in spec.streams), ts)
+            (*(tuple(row[shown(spec, side, name)] for name in spec.streams[side].columns) for side in spec.sides), ts)
             for table, times in zip(batch.results, batch.result_ts, strict=True)
             for row, ts in zip(table.to_pylist(), times.tolist(), strict=True)
         ),

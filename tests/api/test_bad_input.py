@@ -214,8 +214,11 @@ def test_groups_say_what_to_change() -> None:
         joined.group_by("k").agg(n="count")  # type: ignore[arg-type]
     with raises("group_by=5: give the name of a column"):
         joined.group_by(5).agg(n=pt.count())  # type: ignore[arg-type]
-    with raises("no column 5"):
+    with raises(r"pt\.sum: column=5: give the name of a column"):
         joined.group_by("k").agg(n=pt.sum(5))  # type: ignore[arg-type]
+    for function in (pt.sum, pt.min, pt.max, pt.mean, pt.first, pt.last):
+        with raises("column=None: give the name of a column"):
+            function(None)  # type: ignore[arg-type]
     with raises("another one"):
         joined.group_by("k").agg(k=pt.count())
     nested = LEFT.append_column("s", pa.array([{"x": 1}, None]))

@@ -63,6 +63,15 @@ def test_columns_are_named_after_their_streams() -> None:
         assert joined.group_by("k").agg(n=pt.count()).to_pydict() == {"k": [1, 2], "n": [1, 1]}
 
 
+@pytest.mark.parametrize("algorithm", ["auto", *MULTIWAY])
+def test_columns_of_two_streams_are_called_the_same_by_every_algorithm(algorithm: str) -> None:
+    a, b = stream("A", (1, 0), window=9), stream("B", (1, 5), window=9)
+    joined = pt.join(a, b, algorithm=algorithm)
+    assert joined.results.to_pylist() == [{"k": 1, "ts_left": 0, "ts_right": 5}]
+    chosen = pt.join(a, b, algorithm=algorithm, select=["ts_right"])
+    assert chosen.results.column_names == ["k", "ts_right"]
+
+
 def test_the_plan_is_told() -> None:
     plan = pt.path(A, B, C, within="5 seconds", both_directions=True, algorithm="mw").explain()
     assert "inner join of A, B and C on k\n" in plan
@@ -87,6 +96,9 @@ def test_values_that_end_leave_nothing() -> None:
 TEXTS = stream("C", ("x", 1))
 NAMELESS = stream("", (1, 1))
 NO_DURATION: Any = [1, 2]
+NOTHING: Any = None
+HALF: Any = 1.5
+NO_WORD: Any = "no"
 NO_PAIR: Any = {"AB": 1}
 NO_STEPS: Any = {("A", "B"): 1}
 BAD: list[tuple[Callable[[], Any], str]] = [
@@ -103,6 +115,10 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: pt.path(A, B, A, within=1), "named 'A'; give them different names"),
     (lambda: pt.path(A, B, C, within=[1]), "has 2 steps, but within= gives 1 windows"),
     (lambda: pt.path(A, B, C, within=NO_STEPS), "a path takes one duration for all steps"),
+    (lambda: pt.path(A, B, C, within=NOTHING), "a path needs within="),
+    (lambda: pt.path(A, B, within=NOTHING), "a path needs within="),
+    (lambda: pt.path(A, B, C, within=HALF), "1.5 is not a duration"),
+    (lambda: pt.path(A, B, C, within=1, both_directions=NO_WORD), "both_directions='no': give True or False"),
     (lambda: pt.join(A, B, TEXTS, within=1), "key 'k' is of type int64 in A and B and string in C"),
     (lambda: pt.join(A, B, stream("C", (1, 1), window=3), within=1), "has a window of its own"),
     (lambda: pt.join(A, B, stream("C", (1, 1), window=pt.rows(3))), "takes windows of a length"),

@@ -132,10 +132,12 @@ def test_explain_names_the_column_and_expects_its_lengths() -> None:
     [
         (pt.until("expire"), "did you mean 'expires'"),
         (pt.until("price"), "needs a column of timestamps or integers"),
+        (pt.until("seconds"), "give both as timestamps, or both as integers"),
     ],
 )
 def test_a_column_that_holds_no_times(window: object, message: str) -> None:
-    table = auctions((1, 0, 10)).append_column("price", pa.array(["x"]))
+    table = auctions((1, 0, 10)).append_column("price", pa.array(["x"])).append_column("seconds", pa.array([1]))
+    table = table.set_column(1, "opened", pa.array([0], pa.timestamp("us")))
 
     with pytest.raises(pt.ColumnError, match=message):
         pt.stream(table, key="id", time="opened", window=window)  # type: ignore[call-overload]

@@ -272,6 +272,15 @@ def test_columns_are_found_by_name_whatever_the_case(tmp_path: Path) -> None:
     assert read(tmp_path / "x.parquet", pa.schema([("gone", pa.string())])).to_pylist() == [{"gone": None}] * 2
 
 
+def test_a_file_without_row_groups_has_no_rows(tmp_path: Path) -> None:
+    """Spark writes one for each empty partition."""
+    schema = pa.schema([("k", pa.int64())])
+    with pq.ParquetWriter(tmp_path / "x.parquet", schema):
+        pass
+    assert pq.ParquetFile(tmp_path / "x.parquet").num_row_groups == 0
+    assert len(read(tmp_path / "x.parquet", schema)) == 0
+
+
 def test_the_old_calendar_is_damage(tmp_path: Path) -> None:
     table = pa.table({"d": pa.array([1], pa.date32()), "k": [1]})
     pq.write_table(table.replace_schema_metadata({"org.apache.spark.legacyDateTime": ""}), tmp_path / "x.parquet")
@@ -397,6 +406,9 @@ def test_what_cannot_work_is_refused(spark: SparkSession, folders: list[Path], t
         pt.files(spark, path, schema=pa.schema([("u", pa.uint8())]))
     with pytest.raises(StreamError, match="there is nothing at"):
         pt.files(spark, str(tmp_path / "nowhere"), schema=SCHEMA)
+    (tmp_path / "text.parquet").write_text("k,ts\n1,2\n" * 10)
+    with pytest.raises(FileError, match=r"not hold only files of Parquet: .*text\.parquet"):
+        pt.files(spark, str(tmp_path / "text.parquet"))
     pq.write_table(pa.table({"t": pa.array([1], pa.timestamp("ns"))}), tmp_path / "nanos.parquet")
     with pytest.raises(ColumnError, match=r"Give pt\.files schema="):
         pt.files(spark, str(tmp_path / "nanos.parquet"))

@@ -44,7 +44,9 @@ def observe(spec: JoinSpec, rows: Output) -> Seen:
     seen: Seen = {"results": Counter(), "punctuations": Counter(), "rejected": Counter()}
     for row in rows:
         if row["_kind"] == "result":
-            members = (tuple(row[shown(each.name, name)] for name in each.columns) for each in spec.streams)
+            members = (
+                tuple(row[shown(spec, side, name)] for name in spec.streams[side].columns) for side in spec.sides
+            )
             seen["results"][(*members, row["_ts"])] += 1
         elif row["_kind"] == "punctuation":
             key, patterns = row["k"], parse_punctuation(row["_pattern"], [pa.int64()])

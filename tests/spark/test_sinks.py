@@ -13,7 +13,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
-from punctuated.errors import StreamError
+from punctuated.errors import SinkError, StreamError
 from punctuated.experiments.file_stream import write_files
 from punctuated.spark.sinks import write_to
 from punctuated.tables.parquet_folder import BATCH_ID
@@ -173,6 +173,20 @@ def test_a_folder_with_files_of_nobody_is_refused(joined: Any, written: Path, tm
     assert not (tmp_path / "c").exists()
 
 
+def test_columns_that_readers_cannot_tell_apart_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    one, other = ((name, pa.schema([("k", pa.int64()), ("at", pa.int64()), (name, pa.int64())])) for name in "aA")
+    frames = [
+        read_files(spark, write_files(tmp_path / name, [schema.empty_table()]), schema, streaming=True)
+        for name, schema in (one, other)
+    ]
+    a, b = (pt.stream(frame, name=name, key="k", time="at", window=5) for frame, name in zip(frames, "LR", strict=True))
+    for sink in (pt.parquet, pt.delta):
+        with pytest.raises(SinkError, match=r"the columns 'a' and 'A', which differ in case alone"):
+            pt.join(a, b).write_to(results=sink(tmp_path / "out"), checkpoint=str(tmp_path / "c"))
+    renamed = pt.join(a, b, select={"k": "k", "a": "a", "other": "A"})
+    assert "by the workers" in renamed.explain(results=str(tmp_path / "out"))
+
+
 def test_what_cannot_work_is_refused(joined: Any, spark: SparkSession, tmp_path: Path) -> None:
     checkpoint = tmp_path / "c"
     with pytest.raises(StreamError, match="nothing to write"):
@@ -181,6 +195,15 @@ def test_what_cannot_work_is_refused(joined: Any, spark: SparkSession, tmp_path:
         write_to(joined, results=tmp_path, rejected=f"{tmp_path}/", checkpoint=checkpoint)
     with pytest.raises(StreamError, match="not int"):
         write_to(joined, results=7, checkpoint=checkpoint)  # type: ignore[arg-type]
+    with pytest.raises(StreamError, match="give a time between batches, such as '10 seconds', or 'availableNow'"):
+        write_to(joined, results=tmp_path, checkpoint=checkpoint, trigger="available now")
+    with pytest.raises(StreamError, match="leave out trigger="):
+        write_to(joined, results=tmp_path, checkpoint=checkpoint, trigger="1 second", finish=True)
+    with pytest.raises(SinkError, match=r"'console' would be a folder .* a function of a DataFrame"):
+        write_to(joined, results="console", checkpoint=checkpoint)
+    for groups in (joined.group_by("item").agg(n=pt.count()), joined.distinct("item")):
+        with pytest.raises(StreamError, match="give groups="):
+            pt.write_to(groups, results=tmp_path, checkpoint=checkpoint)
     batch = spark.createDataFrame([(1, 0, True)], f"item LONG, {BATCH_ID} LONG, closed BOOLEAN")
     not_streaming = declare(batch.withColumnRenamed(BATCH_ID, "ts"), batch.withColumnRenamed(BATCH_ID, "at"))
     with pytest.raises(StreamError, match="for streaming"):

@@ -218,6 +218,21 @@ def test_a_type_that_python_cannot_have_is_refused(spark: SparkSession) -> None:
         pt.stream(frame, name="A", key="k", time="ts")
 
 
+def test_decimals_with_more_digits_than_spark_has_are_refused(spark: SparkSession) -> None:
+    a, b = (
+        pt.stream(
+            spark.sql(f"SELECT CAST(1 AS {dtype}) AS k, TIMESTAMP'2020-01-01' AS ts"),
+            name=name,
+            key="k",
+            time="ts",
+            window=1,
+        )
+        for name, dtype in (("A", "DECIMAL(38,18)"), ("B", "DECIMAL(30,0)"))
+    )
+    with pytest.raises(pt.ColumnError, match=r"column 'k' would be of type decimal256\(48, 18\), .* cast"):
+        pt.join(a, b)
+
+
 # Keys
 
 KEYS: dict[str, tuple[str, list[Any], str | None]] = {

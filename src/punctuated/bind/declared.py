@@ -221,6 +221,11 @@ def _check_until(stream: str, schema: pa.Schema, time: str, window: Window, patt
             f"stream {stream!r}: until({window.column!r}) is of type {ends} and the time column {time!r} of {times}; "
             "give both a time zone, or neither"
         )
+    if pa.types.is_timestamp(times) != pa.types.is_timestamp(ends):
+        raise ColumnError(
+            f"stream {stream!r}: until({window.column!r}) is of type {ends} and the time column {time!r} of {times}; "
+            "give both as timestamps, or both as integers (microseconds)"
+        )
 
 
 def _check_time(stream: str, schema: pa.Schema, time: str) -> None:

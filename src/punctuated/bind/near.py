@@ -21,6 +21,8 @@ class Near:
     def ways(self, streams: Sequence[StreamSpec]) -> tuple[Reach, ...]:
         """One way to be near, or two for a path; none if the windows of two streams decide."""
         names = [stream.name for stream in streams]
+        if self.along:
+            self._check_path()
         if self.within is None:
             return (reach_by_windows(names, [each.window for each in streams]),) if len(streams) > 2 else ()
         for stream in streams:
@@ -33,6 +35,12 @@ class Near:
             return (reach_within(names, self.within),)
         forth = reach_along(names, self.within)
         return (forth, reversed_reach(forth)) if self.both_directions else (forth,)
+
+    def _check_path(self) -> None:
+        if self.within is None:
+            raise WindowError("a path needs within=: one duration for all steps, or a list with one for each")
+        if not isinstance(self.both_directions, bool):
+            raise WindowError(f"both_directions={self.both_directions!r}: give True or False")
 
 
 WINDOWS = Near()

@@ -1,6 +1,5 @@
 """Checks of arguments: whether they have the right type. Numbers of any library become plain numbers."""
 
-from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -42,7 +41,10 @@ def column_names(given: Any, name: str, error: type[PunctuatedError]) -> tuple[s
     """
     if isinstance(given, str):
         return (str(given),)
-    names = tuple(given) if isinstance(given, Iterable) else (given,)
+    try:
+        names = tuple(given)
+    except TypeError:  # not even what says that it is iterable has to be: Spark's columns are not
+        names = (given,)
     if not all(isinstance(each, str) for each in names):
         raise error(f"{name}={given!r}: give the name of a column, or a list of names")
     return tuple(map(str, names))

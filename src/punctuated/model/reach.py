@@ -8,7 +8,6 @@ A directed window (WJ-07) is a pair of bounds, too: B at most `w` later than A, 
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from itertools import product
 
 from punctuated.errors import WindowError
@@ -52,7 +51,8 @@ def reach_along(names: Sequence[str], within: Within | Steps) -> Reach:
     """
     if isinstance(within, Mapping):
         raise WindowError("a path takes one duration for all steps in within=, or a list with one for each")
-    windows = [within] * (len(names) - 1) if isinstance(within, str | int | timedelta) else list(within)
+    one_each = isinstance(within, Sequence) and not isinstance(within, str)
+    windows: list[Duration] = list(within) if one_each else [within] * (len(names) - 1)  # type: ignore[arg-type,list-item]
     if len(windows) != len(names) - 1:
         raise WindowError(
             f"a path of {len(names)} streams has {len(names) - 1} steps, but within= gives {len(windows)} windows; "

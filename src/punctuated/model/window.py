@@ -32,6 +32,7 @@ _UNITS_US = {
     "week": 604_800_000_000,
     "w": 604_800_000_000,
 }
+_SHOWN_US = {"day": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "µs": 1}
 # Read term by term from where the last one ended: no text takes longer than its length, and no number is too long.
 _TERM = re.compile(r"([-+]?[0-9]{1,20}(?:\.[0-9]{1,20})?)\s*+([a-zµ]++)[\s,]*+")
 
@@ -104,6 +105,16 @@ def parse_duration(duration: Duration) -> int:
     if abs(us) > LARGEST:
         raise WindowError(f"{duration!r} is longer than {LARGEST} µs; leave the window out to make it unbounded")
     return us
+
+
+def show_duration(us: int) -> str:
+    """A duration in the largest unit of which it is a whole number.
+
+    >>> show_duration(43_200_000_000), show_duration(90_000_000), show_duration(5_500), show_duration(0)
+    ('12 h', '90 s', '5500 µs', '0 s')
+    """
+    unit, size = next((unit, size) for unit, size in _SHOWN_US.items() if us % size == 0)
+    return "0 s" if us == 0 else f"{us // size} {unit}{'s' if unit == 'day' and us > size else ''}"
 
 
 def _parse_text(text: str) -> int:

@@ -13,6 +13,7 @@ from punctuated.model.shed import Shed
 from punctuated.model.side import LEFT, Side
 from punctuated.model.size import show_size
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.window import show_duration
 from punctuated.plan import words
 from punctuated.plan.bounds import Bound, Proof, bound
 from punctuated.plan.many_plan import plan_many
@@ -81,14 +82,14 @@ def _stages(policy: Policy, memory: Memory | None) -> str:
     if memory is not None:
         size = show_size(memory.nbytes) if memory.nbytes is not None else f"{memory.tuples:,} tuples"
         limit = f"{size} in memory, the rest on disk"
-    silence = "" if policy.silence_us is None else f", or silent for {words.duration(policy.silence_us)}"
+    silence = "" if policy.silence_us is None else f", or silent for {show_duration(policy.silence_us)}"
     return f"{limit}; a disk join when a batch is empty{silence}, and when a stream ends"
 
 
 def _limits(shed: Shed) -> str:
     limits = [f"more than {shed.rate:g} tuples per second" if shed.rate is not None else ""]
     limits += [f"more than {shed.tuples:g} stored tuples" if shed.tuples is not None else ""]
-    limits += [f"what takes longer than {words.duration(shed.trigger_us)}" if shed.trigger_us is not None else ""]
+    limits += [f"what takes longer than {show_duration(shed.trigger_us)}" if shed.trigger_us is not None else ""]
     return f"{' and '.join(filter(None, limits))}, strategy {shed.strategy}, floor {shed.floor:g}, seed {shed.seed}"
 
 

@@ -6,6 +6,7 @@ from punctuated.model.algorithm import HW, Walk
 from punctuated.model.eternity import UNBOUNDED
 from punctuated.model.reach import farthest
 from punctuated.model.spec import JoinSpec
+from punctuated.model.window import show_duration
 from punctuated.plan import words
 from punctuated.plan.bounds import is_unbounded_among
 from punctuated.plan.statistics import StreamStatistics, most_state
@@ -89,4 +90,4 @@ def _go(names: Sequence[str]) -> str:
 
 
 def _reach(us: int) -> str:
-    return "without end" if us == UNBOUNDED else f"up to {words.duration(us)} later"
+    return "without end" if us == UNBOUNDED else f"up to {show_duration(us)} later"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from punctuated.model.size import show_size
 from punctuated.model.spec import JoinSpec, OnViolation, StreamSpec
+from punctuated.model.window import show_duration
 from punctuated.plan import words
 from punctuated.plan.statistics import StreamStatistics, bytes_of
 from punctuated.plan.tree import Fact, Kind, PlanNode
@@ -62,9 +63,9 @@ def _limits(stream: StreamSpec) -> Iterator[Fact]:
     if stream.order is not None:
         yield Fact("order", f"equal times by {stream.order}")
     if stream.max_ahead_us is not None:
-        yield Fact("ahead", f"rejected if more than {words.duration(stream.max_ahead_us)} ahead")
+        yield Fact("ahead", f"rejected if more than {show_duration(stream.max_ahead_us)} ahead")
     if stream.idle_after_us is not None:
-        yield Fact("idle", f"after {words.duration(stream.idle_after_us)} of silence, others move its watermark")
+        yield Fact("idle", f"after {show_duration(stream.idle_after_us)} of silence, others move its watermark")
     if stream.on_violation is not OnViolation.REJECT:
         yield Fact("broken promises", str(stream.on_violation.value))
 

@@ -3,19 +3,7 @@
 from collections.abc import Sequence
 
 from punctuated.model.spec import StreamSpec
-from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
-
-_UNITS_US = {"day": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "µs": 1}
-
-
-def duration(us: int) -> str:
-    """In the largest unit of which it is a whole number.
-
-    >>> duration(43_200_000_000), duration(90_000_000), duration(5_500), duration(0)
-    ('12 h', '90 s', '5500 µs', '0 s')
-    """
-    unit, size = next((unit, size) for unit, size in _UNITS_US.items() if us % size == 0)
-    return "0 s" if us == 0 else f"{us // size} {unit}{'s' if unit == 'day' and us > size else ''}"
+from punctuated.model.window import CountWindow, TimeWindow, UntilWindow, show_duration
 
 
 def count(n: int, what: str) -> str:
@@ -67,10 +55,11 @@ def window(stream: StreamSpec) -> str:
         per = " of each key" if ours.per_key else ", in one bucket"
         return f"last {count(ours.n, 'tuple')}{per}"
     if isinstance(ours, TimeWindow):
-        return f"{duration(ours.offset_us)} to {duration(ours.span_us)}" if ours.offset_us else duration(ours.span_us)
+        span = show_duration(ours.span_us)
+        return f"{show_duration(ours.offset_us)} to {span}" if ours.offset_us else span
     return f"until {ours.column!r}" if isinstance(ours, UntilWindow) else "none"
 
 
 def lateness(stream: StreamSpec) -> str:
     """How late its tuples may be, in words."""
-    return "watermark of its input" if stream.is_output else f"lateness {duration(stream.lateness_us)}"
+    return "watermark of its input" if stream.is_output else f"lateness {show_duration(stream.lateness_us)}"

@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import col, explode, lit, sequence
 from pyspark.sql.types import DataType, StructType
 
-from punctuated.errors import ColumnError, PredicateError, StreamError
+from punctuated.errors import ColumnError, FileError, PredicateError, StreamError
 from punctuated.spark.file_scan import LENGTH, PART, PATH, STAMP, STREAM, FileScan, PackFiles, path_column
 from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.pack import PACKED_DDL, Pack
@@ -144,16 +144,29 @@ def _check_format(format: str) -> None:
 def _columns(spark: SparkSession, path: str, schema: Schema | None, options: Mapping[str, str]) -> StructType:
     """The columns that Spark's own reader of these files would give: given or found ones, and those in the paths."""
     reader = spark.read.options(**options)
+    given = None if schema is None else _spark_types(schema)
     try:
-        if schema is not None:
-            reader = reader.schema(_spark_types(schema))
+        if given is not None:
+            reader = reader.schema(given)
         return reader.format(_FORMAT).load(path).schema
     except AnalysisException as error:
         if error.getCondition() == "PATH_NOT_FOUND":
             raise StreamError(f"there is nothing at {path!r}, not even an empty folder") from error
         raise ColumnError(
-            f"the columns of {path!r} are not known: {error}. Give pt.files schema=, or files whose types Spark has"
+            f"the columns of {path!r} are not known: {error}. Give pt.files schema=, with TIMESTAMP_NTZ or TIMESTAMP "
+            "for times in nanoseconds, or files whose types Spark has"
         ) from error
+    except Exception as error:  # of Py4J or of Connect: a footer could not be read
+        raise FileError(
+            f"the columns of {path!r} are not known, for it does not hold only files of Parquet: {_cause(error)}"
+        ) from error
+
+
+def _cause(error: Exception) -> str:
+    """What went wrong at first, without the traces of those who heard of it."""
+    lines = str(error).strip().splitlines()
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return causes[-1].removeprefix("Caused by: ") if causes else lines[0]
 
 
 def _spark_types(schema: Schema) -> StructType | str:

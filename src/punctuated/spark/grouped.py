@@ -12,7 +12,7 @@ from punctuated.bind.origins import remember_origin
 from punctuated.bind.planned import planned_groups
 from punctuated.errors import AggregateError, SinkError
 from punctuated.join.expressions.shape import Select
-from punctuated.join.output.grouping import Grouping, contains_key
+from punctuated.join.output.grouping import Grouping, check_aggregates, contains_key
 from punctuated.join.output.in_band import GROUP
 from punctuated.join.output.views import View
 from punctuated.model.aggregate import Aggregate
@@ -38,6 +38,7 @@ class SparkGrouping:
 
     def agg(self, **aggregates: Aggregate) -> DataFrame:
         """The groups with these aggregates; each comes out once, when it is final."""
+        check_aggregates(aggregates)
         join = self._joined.query.join
         key = join.key
         if join.spec.shed is not None and not contains_key(self._by, key):
@@ -110,6 +111,11 @@ class SparkGroups:
     def is_streaming(self) -> bool:
         """Whether the inputs come in micro-batches."""
         return self.joined.is_streaming
+
+    @property
+    def own_kind(self) -> str:
+        """Groups."""
+        return GROUP
 
     def part(self, kind: str) -> tuple[pa.Schema, StructType]:
         """The columns of the groups, or of a part of the join's own output, as Arrow and as Spark types."""

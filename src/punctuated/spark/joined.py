@@ -20,7 +20,7 @@ from punctuated.errors import PredicateError, SinkError, StreamError
 from punctuated.join.expressions.shape import Select, Shape
 from punctuated.join.intake.reading import Reader
 from punctuated.join.output.grouping import Grouping, contains_key, grouping_columns
-from punctuated.join.output.in_band import PUNCTUATION, REJECTED
+from punctuated.join.output.in_band import PUNCTUATION, REJECTED, RESULT
 from punctuated.join.output.views import View
 from punctuated.model.predicate import Expression
 from punctuated.model.spec import JoinSpec
@@ -83,6 +83,7 @@ class SparkJoin:
             if reader.shape is not None:
                 computed = reader.shape.compared
                 refuse_collations(ours.frame.schema, computed, "where= or select=: the column", PredicateError)
+        _ = self.result_types  # raises if Spark has no type for a column
         check_worker_python(inputs[0].frame.sparkSession)
         if self._streaming:
             check_session(inputs[0].frame.sparkSession)
@@ -206,6 +207,11 @@ class SparkJoin:
     def is_streaming(self) -> bool:
         """Whether the inputs come in micro-batches."""
         return self._streaming
+
+    @property
+    def own_kind(self) -> str:
+        """Results."""
+        return RESULT
 
     def part(self, kind: str) -> tuple[pa.Schema, StructType]:
         """The columns of a part of the output, as Arrow and as Spark types."""

@@ -4,6 +4,7 @@ As in Spark's reader, columns are found by their names, ignoring case; a column 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -80,7 +81,7 @@ class OpenFile:
         """The row groups whose middle is in a span, without those in which a filter finds nothing."""
         footer = self._file.metadata
         begins = [_begin(footer.row_group(number)) for number in range(footer.num_row_groups)]
-        middles = [sum(each) // 2 for each in zip(begins, [*begins[1:], self._length], strict=True)]
+        middles = [sum(each) // 2 for each in pairwise([*begins, self._length])]
         held = [number for number, byte in enumerate(middles) if span.holds(min(max(byte, 0), self._length - 1))]
         return held if where is None or not held else self._promising(held, where)
 

@@ -24,6 +24,8 @@ KIND_PLACE = 0  # of the column that tells kinds of rows, where there are severa
 _SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"  # tells Spark types that Parquet does not have
 _SPARK_VERSION = "org.apache.spark.version"  # tells Spark that dates before 1582 need no correction
 
+_FORMATS = ("console", "csv", "delta", "json", "kafka", "memory", "noop", "orc", "parquet")  # that people mean by this
+
 Function = Callable[[DataFrame, int], None]
 Sink = str | os.PathLike[str] | TableSink | Function
 
@@ -112,14 +114,34 @@ def choose_part(
             "a sink is a path, pt.parquet(…), pt.delta(…), or a function of a DataFrame and a batch id, not "
             f"{type(sink).__name__}"
         )
+    if sink in _FORMATS:
+        raise SinkError(
+            f"{sink!r} would be a folder of that name: for the folder give {f'./{sink}'!r}; for a format of Spark "
+            "give a function of a DataFrame and a batch id, such as lambda rows, batch_id: rows.show()"
+        )
     table = sink if isinstance(sink, TableSink) else parquet(sink)
     table = replace(table, path=qualified(session, table.path))
     way, shown_way = _way(session, table)
     part = Part(kind, tuple(places), *columns, way, shown_way, table)
     table.check(part.schema, part.name)
+    _check_names(session, part)
     if part.is_delta:
         check_delta_types(part.schema, part.name)
     return part
+
+
+def _check_names(session: SparkSession, part: Part) -> None:
+    """Raise if readers could not tell two columns apart: for Delta's and Spark's, case makes no difference."""
+    if not part.is_delta and session.conf.get("spark.sql.caseSensitive", "false") == "true":
+        return
+    spelled: dict[str, str] = {}
+    for name in part.schema.names:
+        before = spelled.setdefault(name.lower(), name)
+        if before != name:
+            raise SinkError(
+                f"{part.name} have the columns {before!r} and {name!r}, which differ in case alone, so Spark could not "
+                "read the table; call one of them differently with select=, or in its input"
+            )
 
 
 def _way(session: SparkSession, table: TableSink) -> tuple[Way, str]:

@@ -19,8 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
-from punctuated.errors import StreamError
+from punctuated.errors import StreamError, WindowError
 from punctuated.join.output.in_band import FILE, GROUP, PUNCTUATION, REJECTED, RESULT
+from punctuated.model.window import parse_duration
 from punctuated.plan.tree import Fact, Kind, PlanNode
 from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.query import Outlet
@@ -48,6 +49,10 @@ class Writable(Protocol):
     @property
     def is_streaming(self) -> bool:
         """Whether it comes in micro-batches."""
+
+    @property
+    def own_kind(self) -> str:
+        """Of the rows that it is itself: results, or groups."""
 
     def part(self, kind: str) -> tuple[pa.Schema, StructType]:
         """The columns of a part of its output; raises if it has no such part."""
@@ -86,18 +91,20 @@ def write_to(
             `DataStreamWriter.trigger` in a dict. By default the next batch starts when one is done.
         name: The name of the query.
         finish: Whether the streams end after the available data, so that the last groups, unmatched rows and
-            punctuations come out. Needs the trigger "availableNow", from the first start of the checkpoint on. The call
-            returns when everything but the end is written; it returns the query that writes the end. A finished query
-            may be started again, but rows that come after the end are rejected.
+            punctuations come out. Give it from the first start of the checkpoint on. The trigger is then
+            "availableNow". The call returns when everything but the end is written; it returns the query that writes
+            the end. A finished query may be started again, but rows that come after the end are rejected.
         on_written: A function that is called with the number of rows of each kind that the workers of the join have
             written to a table in a batch. It is called in this process, so it needs a classic session.
         sinks: `results` (or `groups`), `punctuations` and `rejected`. Each gets the columns of the DataFrame of that
             name. A folder of Parquet files must be new, empty, or made by this checkpoint. No folder may lie inside
             another one or inside the checkpoint.
     """
-    started_with = _trigger(trigger)
+    started_with = _ALL_THERE_IS if finish and trigger is None else _trigger(trigger)
     if finish and started_with != _ALL_THERE_IS:
-        raise StreamError("finish=True ends the streams after the available data: give trigger='availableNow'")
+        raise StreamError(
+            "finish=True ends the streams after the available data: leave out trigger=, or give 'availableNow'"
+        )
     session, parts = writable.session, list(_parts(writable, sinks))
     if not parts:
         raise StreamError("nothing to write: give a sink for results, groups, punctuations or rejected")
@@ -182,12 +189,18 @@ class Batches:
 
 
 def _parts(writable: Writable, sinks: Mapping[str, Sink | None]) -> Iterator[Part]:
-    for name, sink in sinks.items():
+    wanted = {name: sink for name, sink in sinks.items() if sink is not None}
+    for name in wanted:
         if name not in _KINDS:
             raise StreamError(f"{name}=: there are sinks for {', '.join(_KINDS)}")
-        if sink is not None:
-            kind = _KINDS[name]
-            yield choose_part(writable.session, kind, sink, writable.part(kind), writable.places(kind))
+    if writable.own_kind == GROUP and "results" in wanted and "groups" not in wanted:
+        raise StreamError(
+            "these are groups, or rows of distinct(): give groups=; results= are the rows behind them, which "
+            "joined.write_to(results=…) writes by themselves"
+        )
+    for name, sink in wanted.items():
+        kind = _KINDS[name]
+        yield choose_part(writable.session, kind, sink, writable.part(kind), writable.places(kind))
 
 
 def _prepared(parts: list[Part], session: SparkSession, checkpoint: str) -> str:
@@ -203,6 +216,14 @@ def _prepared(parts: list[Part], session: SparkSession, checkpoint: str) -> str:
 def _trigger(trigger: Trigger | None) -> dict[str, Any]:
     if trigger is None:
         return {}
-    if isinstance(trigger, str):
-        return _ALL_THERE_IS if trigger.lower() == "availablenow" else {"processingTime": trigger}
-    return dict(trigger)
+    if not isinstance(trigger, str):
+        return dict(trigger)
+    if trigger.lower() == "availablenow":
+        return _ALL_THERE_IS
+    try:
+        parse_duration(trigger)
+    except WindowError:
+        raise StreamError(
+            f"trigger={trigger!r}: give a time between batches, such as '10 seconds', or 'availableNow'"
+        ) from None
+    return {"processingTime": trigger}

@@ -2,10 +2,12 @@
 
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from punctuated.errors import ColumnError
 from punctuated.spark.versions import arrow_types, spark_types
+
+_MOST_DIGITS = 38
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
@@ -24,11 +26,21 @@ def _arrow_field(field: StructField) -> pa.Field:
 
 
 def spark_schema(schema: pa.Schema, known: dict[str, StructField]) -> StructType:
-    """The Spark type of each column, `known` where it comes from an input as it is."""
-    fields = [
-        StructField(field.name, known[field.name].dataType)
-        if field.name in known
-        else StructField(field.name, spark_types(pa.schema([field])).fields[0].dataType)
-        for field in schema
-    ]
-    return StructType(fields)
+    """The Spark type of each column, `known` where it comes from an input as it is; raises if Spark has none."""
+    return StructType([StructField(field.name, _spark_type(field, known.get(field.name))) for field in schema])
+
+
+def _spark_type(field: pa.Field, known: StructField | None) -> DataType:
+    if known is not None and not _is_wide(field.type):
+        return known.dataType
+    if _is_wide(field.type):
+        raise ColumnError(
+            f"column {field.name!r} would be of type {field.type}, but Spark's decimals have {_MOST_DIGITS} digits at "
+            "most; cast what it is made of to decimals with fewer digits, for a key to the same type in all streams"
+        )
+    return spark_types(pa.schema([field])).fields[0].dataType
+
+
+def _is_wide(dtype: pa.DataType) -> bool:
+    """Whether it holds decimals that only Arrow has."""
+    return "decimal256" in str(dtype)

@@ -1,5 +1,6 @@
 """The columns of a result: the key once, then the left columns, then the right columns; equal names get a suffix."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -27,12 +28,8 @@ class ResultColumns:
             payload_of(spec.left),
             payload_of(spec.right) if spec.how not in _ONE_SIDED else [],
         )
-        taken = [set(keys[LEFT]) | set(payload[side.other]) for side in Side]
         fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
-        shown = [
-            [name + suffix if name in taken[side] else name for name in payload[side]]
-            for side, suffix in ((LEFT, "_left"), (RIGHT, "_right"))
-        ]
+        shown = names_of_two(spec.left.key, payload)
         names = [*keys[LEFT], *shown[LEFT], *shown[RIGHT]]
         if len(set(names)) < len(names):
             twice = sorted({name for name in names if names.count(name) > 1})
@@ -51,6 +48,18 @@ class ResultColumns:
         names: list[str] = self.schema.names
         start = self.n_key + (len(self.payload[LEFT]) if side == RIGHT else 0)
         return names[start : start + len(self.payload[side])]
+
+
+def names_of_two(key: Sequence[str], payload: Sequence[Sequence[str]]) -> list[list[str]]:
+    """What the columns of two streams are called in results: with a suffix if the key or the other one has the name.
+
+    >>> names_of_two(["k"], [["ts", "a"], ["ts", "k"]])
+    [['ts_left', 'a'], ['ts_right', 'k_right']]
+    """
+    return [
+        [name + suffix if name in (*key, *payload[side.other]) else name for name in payload[side]]
+        for side, suffix in ((LEFT, "_left"), (RIGHT, "_right"))
+    ]
 
 
 def check_selected(selected: tuple[str, ...] | None, names: list[str]) -> None:

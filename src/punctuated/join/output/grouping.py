@@ -74,6 +74,15 @@ def _check_there(schema: pa.Schema, names: Sequence[str]) -> None:
             raise AggregateError(f"the results have no column {name!r}; {hint_of(name, schema.names, 'they have')}")
 
 
+def check_aggregates(aggregates: Mapping[str, Aggregate]) -> None:
+    """Raise if these are not aggregates of this library, or none at all."""
+    if not aggregates:
+        raise AggregateError("agg() needs at least one aggregate, such as n=pt.count()")
+    for name, each in aggregates.items():
+        if not isinstance(each, Aggregate):
+            raise AggregateError(f"{name}={each!r} is not an aggregate; use pt.count(), pt.sum('column') and the like")
+
+
 def check_grouping(
     schema: pa.Schema,
     by: Sequence[str],
@@ -87,11 +96,8 @@ def check_grouping(
     If the join sheds, aggregates that cannot be estimated from a sample are refused.
     """
     check_by(schema, by, is_distinct=is_distinct)
-    if not aggregates and not is_distinct:
-        raise AggregateError("agg() needs at least one aggregate, such as n=pt.count()")
-    for name, each in aggregates.items():
-        if not isinstance(each, Aggregate):
-            raise AggregateError(f"{name}={each!r} is not an aggregate; use pt.count(), pt.sum('column') and the like")
+    if not is_distinct:
+        check_aggregates(aggregates)
     _check_there(schema, [each.column for each in aggregates.values() if each.column is not None])
     for name, each in aggregates.items():
         if name in by:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from punctuated.errors import ColumnError
 from punctuated.join.intake.keys import KeyCodec
 from punctuated.join.output.collector import Collector
-from punctuated.join.output.columns import check_selected, payload_of
+from punctuated.join.output.columns import check_selected, names_of_two, payload_of
 from punctuated.join.output.pair_collector import Where
 from punctuated.join.setup import DriverSetup
 from punctuated.join.state.rows import RowStore
@@ -19,7 +19,11 @@ from punctuated.model.spec import JoinSpec
 
 @dataclass(frozen=True)
 class MultiwayColumns:
-    """The columns of a result: the key once, then those of every stream, with the stream's name before the column's."""
+    """The columns of a result: the key once, then those of every stream.
+
+    With more than two streams, a column has its stream's name before its own. Of two they are called as in any join of
+    two, so that another algorithm changes no names.
+    """
 
     schema: pa.Schema
     payload: tuple[tuple[str, ...], ...]  # non-key input columns that come out, per stream
@@ -28,10 +32,10 @@ class MultiwayColumns:
     @staticmethod
     def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.DataType]) -> "MultiwayColumns":
         key = spec.streams[0].key
+        ours = [payload_of(stream) for stream in spec.streams]
+        called = names_of_two(key, ours) if len(ours) == 2 else _by_stream(spec, ours)
         shown = [
-            (f"{stream.name}_{name}", side, name)
-            for side, stream in enumerate(spec.streams)
-            for name in payload_of(stream)
+            (shown, side, name) for side in spec.sides for shown, name in zip(called[side], ours[side], strict=True)
         ]
         names = [*key, *(name for name, _, _ in shown)]
         if len(set(names)) < len(names):
@@ -48,6 +52,11 @@ class MultiwayColumns:
         """Names in the result of a stream's payload columns."""
         start = len(self.key) + sum(map(len, self.payload[:side]))
         return list(self.schema.names[start : start + len(self.payload[side])])
+
+
+def _by_stream(spec: JoinSpec, payload: Sequence[Sequence[str]]) -> list[list[str]]:
+    streams = zip(spec.streams, payload, strict=True)
+    return [[f"{stream.name}_{name}" for name in names] for stream, names in streams]
 
 
 class MultiwayCollector(Collector):

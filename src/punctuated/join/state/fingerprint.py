@@ -7,12 +7,14 @@ import pyarrow as pa
 
 from punctuated.errors import SnapshotError
 from punctuated.join.intake.key_encoding import NESTED_VERSION
+from punctuated.join.state.difference import show_both
 from punctuated.kernels.key_bytes import HASH_VERSION
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 
 FORMAT = 6
 Parts = dict[str, str | list[str]]
+_STREAM = "stream "
 _BEYOND_MEMORY = "state beyond memory (memory=)"
 
 
@@ -33,7 +35,7 @@ def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.Data
         parts[_BEYOND_MEMORY] = "some"
     for stream, schema in zip(spec.streams, schemas, strict=True):
         left_out = ("window", "columns", "on_violation", "max_ahead_us", "idle_after_us", "ends_any")
-        parts[f"stream {stream.name!r}"] = repr({k: v for k, v in asdict(stream).items() if k not in left_out})
+        parts[f"{_STREAM}{stream.name!r}"] = repr({k: v for k, v in asdict(stream).items() if k not in left_out})
         parts[f"window of {stream.name!r}"] = _window(stream)
         parts[f"columns of {stream.name!r}"] = [f"{field.name}: {field.type}" for field in schema]
     return parts
@@ -56,16 +58,25 @@ def check(saved: Parts, now: Parts) -> None:
     """Raise if a state does not fit a query; a smaller window and new columns do fit."""
     if saved.get("format") != now.get("format"):
         raise SnapshotError(
-            f"the saved state has format {_show(saved.get('format'))}, and this version of punctuated reads and writes "
-            f"format {_show(now.get('format'))}; let the version that wrote it finish, or start with a new checkpoint"
+            f"the saved state has format {saved.get('format')}, and this version of punctuated reads and writes "
+            f"format {now.get('format')}; let the version that wrote it finish, or start with a new checkpoint"
         )
     for part in {**now, **saved}:
         before, here = saved.get(part), now.get(part)
         if before != here and not _may_differ(part, before, here):
+            then, now_shown = show_both(part, before, here)
             raise SnapshotError(
-                f"the saved state is of another query: its {part} is {_show(before)}, here it is {_show(here)}; "
+                f"the saved state is of another query: {_whose(part, saved, now)} is {then}, here it is {now_shown}; "
                 "start with a new checkpoint, or go back to the old definition"
             )
+
+
+def _whose(part: str, saved: Parts, now: Parts) -> str:
+    """The part; if its stream is not in both, also which streams the state is of."""
+    if not part.startswith(_STREAM) or (part in saved and part in now):
+        return f"its {part}"
+    names = [each.removeprefix(_STREAM) for each in saved if each.startswith(_STREAM)]
+    return f"it has the streams {' and '.join(names)}; its {part}"
 
 
 def _may_differ(part: str, before: str | list[str] | None, here: str | list[str] | None) -> bool:
@@ -80,7 +91,3 @@ def _may_differ(part: str, before: str | list[str] | None, here: str | list[str]
 
 def _span(window: list[str]) -> int:
     return int(window[1].split()[0])
-
-
-def _show(part: str | list[str] | None) -> str:
-    return part if isinstance(part, str) else "absent" if part is None else ", ".join(part)
