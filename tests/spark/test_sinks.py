@@ -16,6 +16,7 @@ import punctuated as pt
 from punctuated.errors import SinkError, StreamError
 from punctuated.experiments.file_stream import write_files
 from punctuated.spark.sinks import write_to
+from punctuated.spark.told_query import ToldQuery
 from punctuated.tables.parquet_folder import BATCH_ID
 from spark.spark_harness import read_files
 
@@ -154,6 +155,30 @@ def test_functions_need_not_read_what_they_are_given(joined: Any, tmp_path: Path
     assert [one for one, _ in counted] == [two for _, two in counted]
     assert sum(one for one, _ in counted) == len(EXPECTED.results)
     assert called == [0, 1, 2]
+
+
+def test_another_query_is_refused_before_it_starts(joined: Any, written: Path) -> None:
+    """Even if nothing is left to read, so that no step would see the stored state."""
+    how: dict[str, Any] = {"checkpoint": written / "checkpoint", "trigger": "availableNow"}
+    with pytest.raises(pt.SnapshotError, match=r"its grouping is absent, here it is by item: n = count\(\)"):
+        pt.write_to(joined.group_by("item").agg(n=pt.count()), groups=written / "groups", **how)
+    with pytest.raises(pt.SnapshotError, match="its finish= is False, here it is True"):
+        pt.write_to(joined, finish=True, **paths(written), **how)
+    assert not (written / "groups").exists()
+    pt.write_to(joined, **paths(written), **how).awaitTermination()
+    check_all(written)
+
+
+def test_a_query_that_never_ran_binds_nobody(joined: Any, tmp_path: Path) -> None:
+    ToldQuery(joined.session, str(tmp_path), joined.defined, finish=True).tell()
+    query = ToldQuery(joined.session, str(tmp_path), joined.defined, finish=False)
+    query.check()
+    query.tell()
+    (tmp_path / "commits").mkdir()
+    (tmp_path / "commits" / "0").write_text("v1\n{}")
+    query.check()
+    with pytest.raises(pt.SnapshotError, match="its finish= is False, here it is True"):
+        ToldQuery(joined.session, str(tmp_path), joined.defined, finish=True).check()
 
 
 def test_a_folder_of_another_checkpoint_is_refused(joined: Any, written: Path, tmp_path: Path) -> None:

@@ -117,6 +117,11 @@ class SparkGroups:
         """Groups."""
         return GROUP
 
+    @property
+    def defined(self) -> BoundJoin:
+        """The join with its grouping."""
+        return self.joined.bound.seen_as(View.GROUPS, self.grouping)
+
     def part(self, kind: str) -> tuple[pa.Schema, StructType]:
         """The columns of the groups, or of a part of the join's own output, as Arrow and as Spark types."""
         if kind == GROUP:

@@ -213,6 +213,11 @@ class SparkJoin:
         """Results."""
         return RESULT
 
+    @property
+    def defined(self) -> BoundJoin:
+        """The join itself."""
+        return self.query.join
+
     def part(self, kind: str) -> tuple[pa.Schema, StructType]:
         """The columns of a part of the output, as Arrow and as Spark types."""
         if kind not in VIEWS:

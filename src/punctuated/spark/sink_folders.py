@@ -12,9 +12,9 @@ from itertools import combinations
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-from pyspark.sql.functions import lit
 
 from punctuated.errors import StreamError
+from punctuated.spark.small_texts import read_text, write_text
 from punctuated.tables.file_systems import LOCAL, split_path
 
 _OWNER = "_punctuated"  # a leading underscore hides it from those who read the folder
@@ -54,8 +54,8 @@ def check_apart(folders: Mapping[str, str]) -> None:
 def claim(spark: SparkSession, paths: Sequence[str], checkpoint: str) -> str:
     """Make sure that the folders belong to this checkpoint; new ones do from now on. Returns its token."""
     own = f"{checkpoint.rstrip('/')}/{_TOKEN}"
-    token = _read(spark, own)
-    owners = {path: _read(spark, f"{path}/{_OWNER}") for path in paths}
+    token = read_text(spark, own)
+    owners = {path: read_text(spark, f"{path}/{_OWNER}") for path in paths}
     for path, owner in owners.items():
         if owner is None and _holds_files(spark, path):
             raise StreamError(
@@ -69,10 +69,10 @@ def claim(spark: SparkSession, paths: Sequence[str], checkpoint: str) -> str:
             )
     if token is None:
         token = uuid.uuid4().hex
-        _write(spark, own, token)
+        write_text(spark, own, token)
     for path, owner in owners.items():
         if owner is None:
-            _write(spark, f"{path}/{_OWNER}", token)
+            write_text(spark, f"{path}/{_OWNER}", token)
     return token
 
 
@@ -84,18 +84,3 @@ def _holds_files(spark: SparkSession, path: str) -> bool:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
         return False
-
-
-def _read(spark: SparkSession, path: str) -> str | None:
-    files = f"{path}/part-*"
-    try:
-        row = spark.read.text([files, files]).first()  # for a single missing path, Spark logs a stack trace
-    except AnalysisException as error:
-        if error.getCondition() != "PATH_NOT_FOUND":
-            raise
-        return None
-    return None if row is None else str(row[0])
-
-
-def _write(spark: SparkSession, path: str, text: str) -> None:
-    spark.range(1).select(lit(text).alias("value")).coalesce(1).write.mode("overwrite").text(path)

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
+from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import StreamError, WindowError
 from punctuated.join.output.in_band import FILE, GROUP, PUNCTUATION, REJECTED, RESULT
 from punctuated.model.window import parse_duration
@@ -27,6 +28,7 @@ from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.query import Outlet
 from punctuated.spark.sink_folders import check_apart, claim
 from punctuated.spark.sink_parts import KIND_PLACE, Part, Sink, Way, choose_part
+from punctuated.spark.told_query import ToldQuery
 from punctuated.spark.which_session import is_connect
 from punctuated.tables.delta_table import DeltaTable
 from punctuated.tables.open_table import table_of
@@ -53,6 +55,10 @@ class Writable(Protocol):
     @property
     def own_kind(self) -> str:
         """Of the rows that it is itself: results, or groups."""
+
+    @property
+    def defined(self) -> BoundJoin:
+        """What its state depends on."""
 
     def part(self, kind: str) -> tuple[pa.Schema, StructType]:
         """The columns of a part of its output; raises if it has no such part."""
@@ -112,11 +118,14 @@ def write_to(
         raise StreamError("write_to is for streaming joins; write joined.results and the others as plain DataFrames")
     paths = {part.name: part.path for part in parts if part.path is not None}
     check_apart(paths | {"the checkpoint": os.fspath(checkpoint)})
+    query = ToldQuery(session, os.fspath(checkpoint), writable.defined, finish)
+    query.check()
     token = _prepared(parts, session, os.fspath(checkpoint)) if paths else ""
     outlet = Outlet(
         tables=tuple(part.written(token, session.version) for part in parts if part.way is Way.STEP),
         emitted=tuple(part.kind for part in parts if part.way is not Way.STEP),
     )
+    query.tell()
 
     def start(rows: DataFrame, how: Mapping[str, Any]) -> StreamingQuery:
         writer = rows.writeStream.foreachBatch(Batches(tuple(parts), outlet, len(rows.columns), on_written))
