@@ -77,6 +77,7 @@ class SparkJoin:
         self._inputs, self.query = tuple(inputs), Query(bound)
         self._ends_now: bool | None = None  # with one more input that ends all streams: in this run, or later
         self._streaming = _is_streaming(inputs)
+        check_worker_python(inputs[0].frame.sparkSession)
         for column in bound.where.columns() if bound.where is not None else ():
             _refuse_collated(inputs[column.side].frame, bound.inputs[column.side], column.name)
         for ours, reader in zip(inputs, bound.inputs, strict=True):
@@ -84,7 +85,6 @@ class SparkJoin:
                 computed = reader.shape.compared
                 refuse_collations(ours.frame.schema, computed, "where= or select=: the column", PredicateError)
         _ = self.result_types  # raises if Spark has no type for a column
-        check_worker_python(inputs[0].frame.sparkSession)
         if self._streaming:
             check_session(inputs[0].frame.sparkSession)
             self.query = replace(self.query, reports=reports_of(inputs[0].frame.sparkSession))

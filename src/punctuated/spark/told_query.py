@@ -37,6 +37,7 @@ class ToldQuery:
         """Tell it to those who start with this checkpoint later, unless there are batches already."""
         if self._told != self._ours and not self._has_begun:
             write_text(self._spark, self._path, json.dumps(self._ours))
+            self._told = self._ours
 
     @property
     def _path(self) -> str:
