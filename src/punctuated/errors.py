@@ -92,5 +92,9 @@ class UnusedPunctuationsWarning(UserWarning):
     """A stream says when values of its own key are over, but a query joins it by another key."""
 
 
+class MissingColumnsWarning(UserWarning):
+    """A column was given for files that do not have it: its values are null."""
+
+
 class CacheWarning(UserWarning):
     """A folder of caches or settings cannot be used. Everything works without it, but slower or with other defaults."""

@@ -108,6 +108,11 @@ def test_something_else_than_a_table_is_refused() -> None:
         pt.stream([LEFT, RIGHT], key="k", time="ts")
     with raises(r"made by pt\.stream"):
         pt.join(LEFT, right())
+    with pytest.raises(pt.StreamError, match="not an empty list, whose columns nobody knows"):
+        pt.stream([], name="A", key="k", time="t")
+    twice = pa.table([[1], [2], [3]], names=["k", "t", "k"])
+    with pytest.raises(pt.ColumnError, match="two columns of the name 'k'"):
+        pt.stream(twice, name="A", key="k", time="t")
 
 
 @pytest.mark.parametrize(

@@ -396,7 +396,7 @@ TABLE = pa.table({"k": [1], "ts": [1], "v": [1]})
         (lambda s: stream(frame(s), key="kk"), pt.ColumnError, "no column 'kk'; did you mean 'k'?"),
         (lambda s: stream(frame(s), time="when"), pt.ColumnError, "no column 'when'; it has: k, ts, v"),
         (lambda s: stream(frame(s), punctuations=pt.when("v")), pt.ColumnError, "needs a boolean column"),
-        (lambda s: stream(frame(s).selectExpr("k", "ts", "k")), pt.ColumnError, "two columns of the same name"),
+        (lambda s: stream(frame(s).selectExpr("k", "ts", "k")), pt.ColumnError, "two columns of the name 'k'"),
         (lambda s: joined_on(frame(s), frame(s), buckets=0), pt.StreamError, "buckets=0: give a whole number"),
         (lambda s: joined_on(frame(s), frame(s), buckets=1025), pt.StreamError, "from 1 to 1,024"),
         (lambda s: joined_on(frame(s), frame(s), window=pt.rows(3), buckets=2), pt.StreamError, "needs one bucket"),

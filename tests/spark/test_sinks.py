@@ -212,6 +212,16 @@ def test_columns_that_readers_cannot_tell_apart_are_refused(spark: SparkSession,
     assert "by the workers" in renamed.explain(results=str(tmp_path / "out"))
 
 
+def test_paths_that_cannot_be_used_are_told(joined: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    inside = f"{tmp_path}/file/inside"
+    for results, checkpoint in ((tmp_path / "r", inside), (inside, tmp_path / "c")):
+        with pytest.raises(SinkError, match=r"Spark cannot \w+ '.*/file/inside/.*driver and workers can reach$"):
+            write_to(joined, results=results, checkpoint=checkpoint)
+    with pytest.raises(SinkError, match='No FileSystem for scheme "s4"'):
+        write_to(joined, results="s4://x/r", checkpoint=tmp_path / "c")
+
+
 def test_what_cannot_work_is_refused(joined: Any, spark: SparkSession, tmp_path: Path) -> None:
     checkpoint = tmp_path / "c"
     with pytest.raises(StreamError, match="nothing to write"):

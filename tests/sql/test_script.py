@@ -70,6 +70,7 @@ def test_words_are_read_in_any_case() -> None:
         ("CREATE STREAM s (a INT, PUNCTUATED BY UNIQE) FROM 'x'", "did you mean 'UNIQUE'?"),
         ("CREATE STREAM s (a INT, LATENESS soon) FROM 'x'", "no length of time"),
         ("CREATE STREAM s (a INT, LATENESS 5 PARSECS) FROM 'x'", "unknown unit"),
+        ("CREATE STREAM s (order INT, KEY order) FROM 'x'", 'if that is its name, write "order"'),
         ("CREATE STREAM s (a INT) FROM parquet", "a source in quotes"),
         ("CREATE STREAM s (a INT) FROM 'x' OPTIONS (path 'a', path 'b')", "given twice"),
         ("CREATE STREAM s (a INT) FROM 'x' OPTIONS (path)", "a value"),

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pyarrow.compute as pc
     from pyarrow.fs import FileSystem
 
-    from punctuated.spark.files import Files, Schema
+    from punctuated.spark.file_columns import Schema
+    from punctuated.spark.files import Files
 
 
 def files(

@@ -285,9 +285,9 @@ def as_tables(data: Any) -> tuple[pa.Table, ...]:
         found = (single,)
     tables = tuple(table for table in found if table is not None)
     if not tables or len(tables) < len(found):
+        given = type(data).__name__ if found else "an empty list, whose columns nobody knows"
         raise StreamError(
-            f"a stream needs a pyarrow.Table or another Arrow table, a pandas frame, or a list of them, "
-            f"not {type(data).__name__}"
+            f"a stream needs a pyarrow.Table or another Arrow table, a pandas frame, or a list of them, not {given}"
         )
     for table in tables[1:]:
         if table.schema != tables[0].schema:

@@ -183,8 +183,8 @@ def check_columns(
     order: str | None,
 ) -> None:
     """Raise if a column is missing or of a type that does not fit."""
-    if len(set(schema.names)) < len(schema.names):
-        raise ColumnError(f"stream {stream!r} has two columns of the same name; rename one")
+    if twice := sorted({name for name in schema.names if schema.names.count(name) > 1}):
+        raise ColumnError(f"stream {stream!r} has two columns of the name {twice[0]!r}; rename one")
     for name in schema.names:
         if HIDDEN in name:
             raise ColumnError(f"stream {stream!r}: the name of column {name!r} holds the character NUL; rename it")

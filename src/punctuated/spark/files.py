@@ -8,29 +8,26 @@ rest of this package `Files` take the place of a DataFrame, so they have those o
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.fs import FileSystem
-from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import col, explode, lit, sequence
 from pyspark.sql.types import DataType, StructType
 
-from punctuated.errors import ColumnError, FileError, PredicateError, StreamError
+from punctuated.errors import PredicateError, StreamError
+from punctuated.spark.file_columns import PARQUET, Schema, columns_of
 from punctuated.spark.file_scan import LENGTH, PART, PATH, STAMP, STREAM, FileScan, PackFiles, path_column
 from punctuated.spark.names import column_at, with_numbers
 from punctuated.spark.pack import PACKED_DDL, Pack
 from punctuated.spark.types import arrow_schema
-from punctuated.spark.versions import spark_types
 from punctuated.tables.file_systems import parse_path
 
 _LISTED = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"  # the columns of binaryFile
 _PATH_PLACE, _LENGTH_PLACE, _N_LISTED = 0, 2, 4
-_FORMAT = "parquet"
 _ON_DAMAGE = ("fail", "reject")
-Schema: TypeAlias = StructType | pa.Schema | str
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,7 @@ def open_files(
     if len(given) > 1 or (given and not streaming):
         raise StreamError("give either max_files= or max_bytes=, and only for a stream")
     chosen = {name: str(value) for name, value in {**options, **given}.items()}
-    columns = _columns(spark, path, schema, chosen)
+    columns = columns_of(spark, path, schema, chosen)
     _check_where(where, arrow_schema(columns))
     return Files(_listing(spark, path, columns, streaming, chosen), columns, where, on_damage == "reject", filesystem)
 
@@ -134,54 +131,11 @@ def _check_reachable(path: str) -> None:
 
 
 def _check_format(format: str) -> None:
-    if format != _FORMAT:
+    if format != PARQUET:
         raise StreamError(
-            f"format={format!r}: pt.files reads only {_FORMAT!r}, whose files know their types; for other files give "
+            f"format={format!r}: pt.files reads only {PARQUET!r}, whose files know their types; for other files give "
             f"pt.stream Spark's reader, spark.readStream.format({format!r})…"
         )
-
-
-def _columns(spark: SparkSession, path: str, schema: Schema | None, options: Mapping[str, str]) -> StructType:
-    """The columns that Spark's own reader of these files would give: given or found ones, and those in the paths."""
-    reader = spark.read.options(**options)
-    given = None if schema is None else _spark_types(schema)
-    try:
-        if given is not None:
-            reader = reader.schema(given)
-        return reader.format(_FORMAT).load(path).schema
-    except AnalysisException as error:
-        if error.getCondition() == "PATH_NOT_FOUND":
-            raise StreamError(f"there is nothing at {path!r}, not even an empty folder") from error
-        raise ColumnError(
-            f"the columns of {path!r} are not known: {error}. Give pt.files schema=, with TIMESTAMP_NTZ or TIMESTAMP "
-            "for times in nanoseconds, or files whose types Spark has"
-        ) from error
-    except Exception as error:  # of Py4J or of Connect: a footer could not be read
-        raise FileError(
-            f"the columns of {path!r} are not known, for it does not hold only files of Parquet: {_cause(error)}"
-        ) from error
-
-
-def _cause(error: Exception) -> str:
-    """What went wrong at first, without the traces of those who heard of it."""
-    lines = str(error).strip().splitlines()
-    causes = [line for line in lines if line.startswith("Caused by: ")]
-    return causes[-1].removeprefix("Caused by: ") if causes else lines[0]
-
-
-def _spark_types(schema: Schema) -> StructType | str:
-    if not isinstance(schema, pa.Schema):
-        return schema
-    types = []
-    for each in schema:
-        try:
-            types += spark_types(pa.schema([each])).fields
-        except Exception as error:
-            raise ColumnError(
-                f"schema=: column {each.name!r} is of type {each.type}, which Spark does not have; give the type to "
-                "read it as: of unsigned numbers the next wider one"
-            ) from error
-    return StructType(types)
 
 
 def _listing(

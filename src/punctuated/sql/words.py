@@ -5,6 +5,7 @@ from dataclasses import replace
 from sqlglot.tokenizer_core import TokenType
 
 from punctuated.sql.dialect import Expressions
+from punctuated.sql.errors import SqlError
 from punctuated.sql.syntax import Name
 
 # Words that end a name's place: nobody means an alias by them.
@@ -68,11 +69,19 @@ class WordParser(Expressions):
     def name(self, what: str) -> Name:
         """A name."""
         if not self.is_name():
-            raise self.unexpected(what)
+            raise self._no_name(what)
         quoted = self._curr.token_type == TokenType.IDENTIFIER
         place, text = self.place(), self._curr.text
         self._advance()
         return Name(text, place, quoted)
+
+    def _no_name(self, what: str) -> SqlError:
+        """The error for what is no name; a word of SQL can be one, in double quotes."""
+        error = self.unexpected(what)
+        if not self._curr or not self._curr.text.isidentifier():
+            return error
+        quoted = f'"{self._curr.text}"'
+        return SqlError(f"{error.message}; if that is its name, write {quoted}", error.place, expected=error.expected)
 
     def column_name(self) -> Name:
         """The name of a column; that of its stream may stand before it."""

@@ -132,5 +132,5 @@ def _check(expression: Expression, source: pa.Schema, owner: str) -> None:
             raise PredicateError(f"{owner}: {column} is of a stream; write pt.column({column.name!r})")
         if column.name not in source.names:
             raise ColumnError(
-                f"{owner} has no column {column.name!r}; {hint_of(column.name, source.names, 'there are')}"
+                f"{owner}: there is no column {column.name!r}; {hint_of(column.name, source.names, 'there are')}"
             )
