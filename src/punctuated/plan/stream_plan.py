@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from punctuated.model.size import show_size
-from punctuated.model.spec import JoinSpec, OnViolation, StreamSpec
+from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
 from punctuated.model.window import show_duration
 from punctuated.plan import words
 from punctuated.plan.statistics import StreamStatistics, bytes_of
@@ -78,6 +78,8 @@ def _punctuations(spec: JoinSpec, side: int, known: PlannedInput) -> Fact:
         used = ", since its key is not that of its input" if spec.streams[side].is_output else ""
     elif not spec.algorithm.by_punctuation:
         used = f"; {spec.algorithm.name} does not use them"
+    elif spec.how is JoinType.UNION and others:
+        used = "; a value is over in the union once all its streams have ended it"
     else:
         used = f"; they purge {words.listed(others)}" if others else ""
     return Fact("punctuations", f"from {', '.join(sources) or 'nowhere'}{used}", {"sources": sources}, is_flow=True)
