@@ -34,6 +34,7 @@ PUBLIC = [
     "Joined",
     "LateGroupsWarning",
     "MemoryBudgetError",
+    "MissingColumnsWarning",
     "PatternError",
     "Policy",
     "PredicateError",

@@ -155,7 +155,7 @@ def test_columns_are_renamed_and_computed() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"select": ["k", "tss"]}, "has no column 'tss'; did you mean 'ts'"),
+        ({"select": ["k", "tss"]}, "there is no column 'tss'; did you mean 'ts'"),
         ({"select": {"k": "k"}}, "no column 'ts'"),
         ({"select": {"k": 1, "ts": "ts"}}, "or an expression"),
         ({"select": {1: "k", "ts": "ts"}}, "as text"),
