@@ -13,7 +13,7 @@ from punctuated.join.intake.reading import Reader
 from punctuated.join.output.chain import ChainReader
 from punctuated.join.output.in_band import InBand
 from punctuated.model.free_names import HIDDEN
-from punctuated.model.given import column_names, text
+from punctuated.model.given import column_names, given_twice, text
 from punctuated.model.nearest import hint_of
 from punctuated.model.predicate import Expression
 from punctuated.model.spec import OnViolation, StreamSpec
@@ -183,7 +183,7 @@ def check_columns(
     order: str | None,
 ) -> None:
     """Raise if a column is missing or of a type that does not fit."""
-    if twice := sorted({name for name in schema.names if schema.names.count(name) > 1}):
+    if twice := given_twice(schema.names):
         raise ColumnError(f"stream {stream!r} has two columns of the name {twice[0]!r}; rename one")
     for name in schema.names:
         if HIDDEN in name:

@@ -1,5 +1,7 @@
 """Checks of arguments: whether they have the right type. Numbers of any library become plain numbers."""
 
+from collections import Counter
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -48,3 +50,12 @@ def column_names(given: Any, name: str, error: type[PunctuatedError]) -> tuple[s
     if not all(isinstance(each, str) for each in names):
         raise error(f"{name}={given!r}: give the name of a column, or a list of names")
     return tuple(map(str, names))
+
+
+def given_twice(names: Iterable[str]) -> list[str]:
+    """The names that come more than once, in order.
+
+    >>> given_twice(["k", "ts", "k"]), given_twice(["k"])
+    (['k'], [])
+    """
+    return sorted(name for name, n in Counter(names).items() if n > 1)

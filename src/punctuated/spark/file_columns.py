@@ -54,7 +54,7 @@ def _warn_of_missing(spark: SparkSession, path: str, columns: StructType, option
                 f"pt.files({path!r}): Spark finds no column {name!r} in the files that are there now; it is null in "
                 f"each row of a file without it; {hint_of(name, found, 'they have')}"
             )
-            warnings.warn(message, MissingColumnsWarning, stacklevel=2)
+            warnings.warn(message, MissingColumnsWarning, stacklevel=5)  # where pt.files was called
 
 
 def _spark_types(schema: Schema) -> StructType | str:

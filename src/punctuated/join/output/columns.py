@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from punctuated.errors import ColumnError
+from punctuated.model.given import given_twice
 from punctuated.model.side import LEFT, RIGHT, Side
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 
@@ -31,8 +32,7 @@ class ResultColumns:
         fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
         shown = names_of_two(spec.left.key, payload)
         names = [*keys[LEFT], *shown[LEFT], *shown[RIGHT]]
-        if len(set(names)) < len(names):
-            twice = sorted({name for name in names if names.count(name) > 1})
+        if twice := given_twice(names):
             raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input")
         check_selected(spec.selected, names)
         for side in Side:

@@ -14,6 +14,7 @@ from punctuated.join.output.pair_collector import Where
 from punctuated.join.setup import DriverSetup
 from punctuated.join.state.rows import RowStore
 from punctuated.kernels import layout as lay
+from punctuated.model.given import given_twice
 from punctuated.model.spec import JoinSpec
 
 
@@ -38,8 +39,7 @@ class MultiwayColumns:
             (shown, side, name) for side in spec.sides for shown, name in zip(called[side], ours[side], strict=True)
         ]
         names = [*key, *(name for name, _, _ in shown)]
-        if len(set(names)) < len(names):
-            twice = sorted({name for name in names if names.count(name) > 1})
+        if twice := given_twice(names):
             raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input, or a stream")
         check_selected(spec.selected, names)
         kept = [each for each in shown if spec.selected is None or each[0] in spec.selected]
