@@ -25,12 +25,12 @@ from rich.table import Table
 
 from punctuated import streams
 from punctuated.experiments.timed import timed
-from punctuated.join.driver import JoinDriver
-from punctuated.join.setup import DriverSetup
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.operator.driver import JoinDriver
+from punctuated.state.setup import DriverSetup
 
 SECOND = 1_000_000
 COLUMNS = ("key", "ts", "val")

@@ -28,7 +28,7 @@ from rich.table import Table
 from punctuated.experiments.calibration.calibration import calibrate
 from punctuated.experiments.pair_cost import WindowJoin, measure_pairs
 from punctuated.plan import cost
-from punctuated.plan.cost.machine import machine_weights
+from punctuated.plan.cost.weights import machine_weights
 
 TOTAL_RATE = 1000.0
 SMALLEST_WINDOW, LARGEST_WINDOW = 200, 20_000

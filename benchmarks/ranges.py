@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from punctuated.join.driver import JoinDriver
-from punctuated.join.setup import DriverSetup
-from punctuated.join.state.journal import Journal
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.operator.driver import JoinDriver
+from punctuated.snapshot.journal import Journal
+from punctuated.state.setup import DriverSetup
 
 COLUMNS = ("key", "ts", "val")
 TUPLES = 10  # of each stream in a batch

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.buckets import in_buckets
-from punctuated.bind.local_run import LocalRun
-from punctuated.join.intake.reading import Reader
+from punctuated.intake.reading import Reader
+from punctuated.local.buckets import in_buckets
+from punctuated.local.run import LocalRun
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.batch import StreamBatch
 from punctuated.model.memory import Memory

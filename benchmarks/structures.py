@@ -21,11 +21,11 @@ from rich.console import Console
 from rich.table import Table
 from sortedcontainers import SortedList  # type: ignore[import-untyped]
 
-from punctuated.join.tactics.window_indexes import WindowIndexes
-from punctuated.kernels._jit import in_place
+from punctuated.kernels.jit import in_place
 from punctuated.kernels.layout import Indices, Ints
-from punctuated.kernels.structures import WindowIndex, collect, insert, lacks_room, remove
-from punctuated.model.side import LEFT
+from punctuated.kernels.windows.structures import WindowIndex, collect, insert, lacks_room, remove
+from punctuated.model.spec import LEFT
+from punctuated.operator.windows.indexes import WindowIndexes
 
 TARGET = 10e6  # probes per second of H
 

@@ -3,8 +3,8 @@
 import sys
 from multiprocessing import Pool
 
-from punctuated.bind.kernels import Kernels
-from punctuated.bind.warm_up import compile_all
+from punctuated.runtime.kernel_groups import Kernels
+from punctuated.runtime.warm_up import compile_all
 
 if __name__ == "__main__":
     n_processes = int(sys.argv[1])

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.plan.cost.machine import REFERENCE_WEIGHTS
+from punctuated.plan.cost.weights import REFERENCE_WEIGHTS
 
 
 def auction_counts() -> pa.Table:

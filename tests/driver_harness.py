@@ -7,16 +7,15 @@ from typing import Any
 import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.buckets import counts_whole_streams
-from punctuated.join.driver import JoinDriver
-from punctuated.join.intake.reading import Reader
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.setup import ONLY_BUCKET
-from punctuated.model.bucket import BucketPlace
+from punctuated.intake.reading import Reader
+from punctuated.local.buckets import counts_whole_streams
+from punctuated.model.batch import BucketPlace
+from punctuated.model.expression import Expression
 from punctuated.model.pattern_text import parse_punctuation
-from punctuated.model.predicate import Expression
-from punctuated.model.side import LEFT, Side
-from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.spec import LEFT, JoinSpec, JoinType, Side
+from punctuated.operator.driver import JoinDriver
+from punctuated.output.batch_result import BatchResult
+from punctuated.state.setup import ONLY_BUCKET
 from punctuated.testing.checks import COUNTED, DOMAIN, Observed, extent
 from punctuated.testing.strategies import Batch, Case
 from punctuated.testing.tables import as_batch, stream_schema

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from punctuated.join.driver import JoinDriver
-from punctuated.join.state.journal import Journal, restore
+from punctuated.operator.driver import JoinDriver
+from punctuated.snapshot.journal import Journal, restore
 
 
 def journaled(make: Callable[[], JoinDriver], every: int = 1) -> Callable[[JoinDriver], JoinDriver]:

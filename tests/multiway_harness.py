@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from punctuated.join.driver import JoinDriver
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.setup import DriverSetup
+from punctuated.model.expression import Expression
 from punctuated.model.pattern_text import parse_punctuation
-from punctuated.model.predicate import Expression
 from punctuated.model.spec import JoinSpec
+from punctuated.operator.driver import JoinDriver
+from punctuated.output.batch_result import BatchResult
+from punctuated.state.setup import DriverSetup
 from punctuated.testing.checks import DOMAIN, extent
 from punctuated.testing.multiway_reference import MultiwayReference, Where
 from punctuated.testing.reference_state import BatchOutput

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from driver_harness import new_driver, run
-from punctuated.join.driver import JoinDriver
 from punctuated.model.algorithm import SHJ, STAGED_XJOIN, Algorithm, choose_algorithm
 from punctuated.model.memory import Memory
 from punctuated.model.policy import Policy
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
+from punctuated.operator.driver import JoinDriver
 from punctuated.testing.checks import DOMAIN, Observed, expected
 from punctuated.testing.strategies import Batch, Case, cases
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from punctuated.kernels.window_layout import BTREE, HASHED, NESTED, TTREE, WindowIndex
+from punctuated.kernels.windows.layout import BTREE, HASHED, NESTED, TTREE, WindowIndex
 
 NONE = -1
 Key = tuple[int, int, int, int]

@@ -19,14 +19,12 @@ from typer.testing import CliRunner, Result
 
 import punctuated as pt
 from punctuated.cli import app
-from punctuated.cli_run_rows import RowLines
-from punctuated.cli_run_shown import Watched, draw, in_a_line
-from punctuated.cli_run_signals import Interrupts
-from punctuated.cli_run_view import JsonView, LinesView
-from punctuated.model.eternity import FOREVER
-from punctuated.spark.auction_source import AuctionStream, auction_table
+from punctuated.cli.run_session import Interrupts
+from punctuated.cli.run_view import JsonView, LinesView, RowLines, Watched, draw, in_a_line
+from punctuated.model.times import FOREVER
 from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
-from punctuated.sql.figures import Figures
+from punctuated.spark.source.auctions import AuctionStream, auction_table
+from punctuated.sql.run.figures import Figures
 
 ROOT = Path(__file__).resolve().parents[1]
 STREAMS = """
@@ -312,7 +310,7 @@ def test_rows_share_a_header_until_another_query_prints() -> None:
 def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     code = """
 import os, signal, time
-from punctuated.cli_run_signals import Interrupts
+from punctuated.cli.run_session import Interrupts
 with Interrupts() as stop:
     os.kill(os.getpid(), signal.SIGINT)
     print(stop.asked, flush=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from punctuated import private_folder as module
 from punctuated.errors import CacheWarning
-from punctuated.private_folder import NotPrivate, do_without, private_folder, user_folder, write_private
+from punctuated.storage import private_folder as module
+from punctuated.storage.private_folder import NotPrivate, do_without, private_folder, user_folder, write_private
 
 SOMEBODY = 4_242
 

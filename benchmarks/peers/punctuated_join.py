@@ -37,7 +37,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 import punctuated as pt
 from punctuated.bind.sources import Source
 from punctuated.model.counters import per_stream
-from punctuated.spark.joined import SparkJoin
+from punctuated.spark.joins.joined import SparkJoin
 from punctuated.spark.metrics.reading import buckets_in
 
 SAID: dict[str, tuple[Source | None, ...]] = {  # the punctuations of the streams

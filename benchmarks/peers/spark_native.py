@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (its name everywhere)
 from pyspark.sql.streaming.query import StreamingQuery
 
-from punctuated.spark.session import AT_START, ON_LOCAL_FILES
+from punctuated.spark.session.session import AT_START, ON_LOCAL_FILES
 
 PROVIDERS = "org.apache.spark.sql.execution.streaming.state"
 STORES: dict[str, dict[str, Any]] = {

@@ -21,7 +21,6 @@ from punctuated.api.files import files
 from punctuated.api.join import join, path
 from punctuated.api.joined import Grouped, Joined
 from punctuated.api.stream import SparkStream, Stream, TableStream, stream
-from punctuated.api.table_join import Join
 from punctuated.api.union import only, union
 from punctuated.bind.sources import clustered, endings, rows_with, unique, when
 from punctuated.errors import (
@@ -50,16 +49,16 @@ from punctuated.errors import (
     UnusedPunctuationsWarning,
     WindowError,
 )
+from punctuated.local.joined import Join
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
-from punctuated.model.event import Event
-from punctuated.model.policy import Policy
+from punctuated.model.expression import band, call, case, column, left, right
+from punctuated.model.policy import Event, Policy
 from punctuated.model.shed import shed
-from punctuated.model.spelling import band, call, case, column, left, right
 from punctuated.model.window import between, rows, until
 from punctuated.plan import cost
-from punctuated.sql.errors import SqlError
-from punctuated.sql.query import SqlQuery, sql
-from punctuated.tables.sink import TableSink, delta, parquet
+from punctuated.sql.bind.query import SqlQuery, sql
+from punctuated.sql.parse.errors import SqlError
+from punctuated.storage.tables.sink import TableSink, delta, parquet
 
 try:
     __version__ = version("punctuated")

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from punctuated.cli_output import AsJson, print_json, progress_bar
+from punctuated.cli.output import AsJson, print_json, progress_bar
 from punctuated.plan import cost
 
 if TYPE_CHECKING:

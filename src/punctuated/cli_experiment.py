@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from punctuated.cli_errors import files_of, plot_extra
-from punctuated.cli_output import AsJson, print_json, progress_bar
+from punctuated.cli.output import AsJson, files_of, plot_extra, print_json, progress_bar
 from punctuated.errors import PunctuatedError
 
 _LARGEST_SCALE = 1_000

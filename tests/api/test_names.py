@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.join.output.in_band import InBand
+from punctuated.output.in_band import InBand
 
 SEEN = (*InBand(), "ts", "reason", "pattern", "stream", "row", "_metrics", "_batch_us", "batch_id")
 UNSEEN = ("bucket", "side", "data", "ended", "_packed", "_stored", "_p", "_until", "group", "tuple", "share", "total")

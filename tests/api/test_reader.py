@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.bind import ahead
-from punctuated.join.driver import JoinDriver
-from punctuated.join.state import arrays
+from punctuated.operator.driver import JoinDriver
+from punctuated.runtime import prefetch as ahead
+from punctuated.state import arrays
 from table_streams import declare
 
 N = 2_000

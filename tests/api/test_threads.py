@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import punctuated as pt
 from driver_harness import add_up, bound_join, is_spreadable, observe
-from punctuated.bind.local_run import LocalRun
-from punctuated.join.output.batch_result import BatchResult
+from punctuated.local.run import LocalRun
 from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
+from punctuated.output.batch_result import BatchResult
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases, key_patterns
 from punctuated.testing.tables import as_batch

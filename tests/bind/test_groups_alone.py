@@ -8,8 +8,8 @@ import pytest
 
 import punctuated as pt
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.join.driver import JoinDriver
-from punctuated.join.output.views import View
+from punctuated.operator.driver import JoinDriver
+from punctuated.output.views import View
 
 LEFT = pa.table({"k": [1, 2, 3, None], "ts": [0, 1, 2, 3], "v": [5, 6, 7, 8], "t": ["a", "b", "c", "d"]})
 RIGHT = pa.table({"k": [1, 1, 3, 4], "at": [4, 5, 6, 7], "x": [1.5, 2.5, None, 0.5], "w": [True] * 4})

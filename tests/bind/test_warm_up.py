@@ -8,16 +8,15 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated import private_folder
-from punctuated.bind import warm_up
-from punctuated.bind.kernels import AROUND, Kernels
-from punctuated.bind.load_kernels import run_small_join
-from punctuated.join.exchange.parcels import read_parcels, write_parcels
-from punctuated.join.exchange.spread import spread
-from punctuated.join.output.group_numbers import number_groups
-from punctuated.kernels._code_cache import CodeCache
+from punctuated.exchange.parcels import read_parcels, write_parcels
+from punctuated.exchange.spread import spread
+from punctuated.kernels.code_cache import CodeCache
 from punctuated.model.batch import StreamBatch
 from punctuated.model.spec import StreamSpec
+from punctuated.output.groups.group_by import number_groups
+from punctuated.runtime import warm_up
+from punctuated.runtime.kernel_groups import AROUND, Kernels, run_small_join
+from punctuated.storage import private_folder
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
-from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.views import View
-from punctuated.model.side import LEFT, RIGHT
-from punctuated.spark.query import Query
+from punctuated.model.spec import LEFT, RIGHT
+from punctuated.output.groups.grouping import Grouping
+from punctuated.output.views import View
+from punctuated.spark.session.query import Query
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time
 

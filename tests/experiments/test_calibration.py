@@ -18,22 +18,13 @@ from punctuated.experiments.calibration import lines as measuring
 from punctuated.experiments.calibration import whole_join
 from punctuated.experiments.calibration.calibration import Calibration, calibrate
 from punctuated.experiments.calibration.fit import fit_touched, line_costs, match_cost
-from punctuated.experiments.calibration.lines import (
-    IDLE,
-    IDLE_SETTING,
-    N_RATES,
-    SEARCH,
-    UPDATE,
-    WINDOWS,
-    Line,
-    Setting,
-)
+from punctuated.experiments.calibration.lines import IDLE, IDLE_SETTING, N_RATES, SEARCH, UPDATE, WINDOWS, Line, Setting
 from punctuated.experiments.calibration.timed_join import TimedJoin
-from punctuated.join.state.rows import ring_positions
-from punctuated.join.tactics.window_statistics import Observation
-from punctuated.model.side import RIGHT
+from punctuated.model.spec import RIGHT
+from punctuated.operator.windows.statistics import Observation
 from punctuated.plan import cost
-from punctuated.plan.cost.machine import REFERENCE_WEIGHTS
+from punctuated.plan.cost.weights import REFERENCE_WEIGHTS
+from punctuated.state.rows import ring_positions
 
 
 @pytest.fixture(autouse=True)

@@ -13,16 +13,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from driver_harness import bound_join
-from punctuated.join.driver import JoinDriver
-from punctuated.join.exchange.bundle import pack_bundle, unpack_bundle
-from punctuated.join.state.journal import Journal, restore
+from punctuated.arrow.ipc import pack_bundle, unpack_bundle
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import LEFT, RIGHT
-from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
+from punctuated.operator.driver import JoinDriver
+from punctuated.snapshot.journal import Journal, restore
 from punctuated.testing.strategies import COLUMNS
 
 N_BATCHES, N_SAVED = 6, 3

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from golden.checkpoint import STOPPED_AT, run, unpack
-from punctuated.join.state.fingerprint import FORMAT
+from punctuated.snapshot.fingerprint import FORMAT
 
 KEPT = Path(__file__).parent / f"format_{FORMAT}" / "checkpoint.zip"
 

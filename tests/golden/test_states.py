@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from golden.states import JOINS, driver_of, gone_on
+from punctuated.arrow.ipc import unpack_bundle
 from punctuated.errors import SnapshotError
-from punctuated.join.exchange.bundle import unpack_bundle
-from punctuated.join.state.fingerprint import FORMAT
-from punctuated.join.state.journal import restore
+from punctuated.snapshot.fingerprint import FORMAT
+from punctuated.snapshot.journal import restore
 
 ROOT = Path(__file__).parent
 NOW = ROOT / f"format_{FORMAT}"

@@ -12,19 +12,16 @@ from hypothesis import strategies as st
 
 from driver_harness import new_driver, run
 from punctuated.errors import PromiseBroken
-from punctuated.join import driver
-from punctuated.join.driver import JoinDriver
-from punctuated.join.state import arrays
 from punctuated.kernels.key_bytes import mix_codes
-from punctuated.model.batch import StreamBatch
-from punctuated.model.bucket import BucketPlace
+from punctuated.model.batch import BucketPlace, Row, StreamBatch
+from punctuated.model.expression import left, right
 from punctuated.model.pattern import WILDCARD, Constant
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, OnViolation, StreamSpec
-from punctuated.model.spelling import left, right
-from punctuated.model.tuples import Row
+from punctuated.model.spec import JOINS_OF_TWO, LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.operator import driver
+from punctuated.operator.driver import JoinDriver
+from punctuated.state import arrays
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle, expected
 from punctuated.testing.strategies import COLUMNS, Batch, Case, HonestCase, Object, cases, honest_cases, key_patterns

@@ -8,11 +8,11 @@ from hypothesis import given
 
 from driver_harness import TEXTS, new_driver, run
 from journaled import journaled
-from punctuated.join.driver import JoinDriver
+from punctuated.model.batch import Row
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, OnViolation
-from punctuated.model.tuples import Row
+from punctuated.operator.driver import JoinDriver
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import LARGEST_TIME, Batch, Case, Object, cases
 from punctuated.testing.tables import stream_schema

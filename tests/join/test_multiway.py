@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from journaled import journaled
 from multiway_harness import COUNTED, check, new_driver, run
-from punctuated.join import driver as driver_module
-from punctuated.join.driver import JoinDriver
-from punctuated.join.state import arrays
 from punctuated.model.algorithm import GCA, HW, LCA, MW, NLW, RIPPLE, XJOIN, Algorithm
+from punctuated.model.batch import Row
+from punctuated.model.expression import Column
 from punctuated.model.pattern import WILDCARD, Constant, Range
-from punctuated.model.predicate import Column
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.reach import reach_within
 from punctuated.model.spec import JoinSpec, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.operator import driver as driver_module
+from punctuated.operator.driver import JoinDriver
+from punctuated.state import arrays
 from punctuated.testing.multiway_strategies import multiway_cases
 from punctuated.testing.strategies import Batch, Case
 

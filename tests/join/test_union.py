@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from driver_harness import bound_join
 from journaled import journaled
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.local_run import LocalRun
-from punctuated.join.driver import JoinDriver
-from punctuated.join.output.batch_result import BatchResult
+from punctuated.local.run import LocalRun
 from punctuated.model.algorithm import UNION
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.spec import JoinType
+from punctuated.operator.driver import JoinDriver
+from punctuated.output.batch_result import BatchResult
 from punctuated.testing import reference
 from punctuated.testing.checks import DOMAIN, extent
 from punctuated.testing.multiway_strategies import multiway_cases

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
-from punctuated.kernels._jit import chosen_by_state, in_place, inlined, part
+from punctuated.kernels.jit import chosen_by_state, in_place, inlined, part
 from punctuated.kernels.layout import Ints
 
 
@@ -95,7 +95,7 @@ def test_a_state_has_one_function_of_a_name() -> None:
 KERNELS = """
 from typing import NamedTuple
 import numpy as np
-from punctuated.kernels._jit import chosen_by_state, in_place, inlined
+from punctuated.kernels.jit import chosen_by_state, in_place, inlined
 
 class One(NamedTuple):
     numbers: np.ndarray

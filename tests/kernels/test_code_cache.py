@@ -10,11 +10,11 @@ from typing import Any
 import numba
 import pytest
 
-from punctuated import private_folder
 from punctuated.errors import CacheWarning
-from punctuated.kernels import _code_cache
-from punctuated.kernels._code_cache import code_folder
-from punctuated.kernels._jit import kernel
+from punctuated.kernels import code_cache as _code_cache
+from punctuated.kernels.code_cache import code_folder
+from punctuated.kernels.jit import kernel
+from punctuated.storage import private_folder
 from test_private_folder import without_home
 
 _NOT_CACHED: Any = numba.core.caching.NullCache

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punctuated.errors import AlgorithmError
-from punctuated.join.tactics.window_indexes import WindowIndexes
-from punctuated.kernels._jit import in_place
+from punctuated.kernels.jit import in_place
 from punctuated.kernels.layout import Indices
-from punctuated.kernels.structures import WindowIndex, clear, collect, insert, lacks_room, remove
-from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.kernels.windows.structures import WindowIndex, clear, collect, insert, lacks_room, remove
+from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.operator.windows.indexes import WindowIndexes
 from structure_checks import Key, check_structures
 
 STRUCTURES = "NHBT"

@@ -9,7 +9,7 @@ import pytest
 
 import punctuated as pt
 from punctuated.errors import UnboundedStateWarning
-from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import LEFT, RIGHT, Side
 from punctuated.plan.bounds import Proof, bound, is_unbounded
 
 TABLE = pa.table({"k": [1, 2], "ts": [0, 1], "last": [True, True]})

@@ -14,11 +14,10 @@ import pytest
 
 import punctuated as pt
 from plan_cases import CASES, LONG_FLAG, LONG_KEY, auction_groups, auctions_and_bids, chain_of_groups, plain, shipped
-from punctuated.bind.origins import origin_of
-from punctuated.plan.cost.machine import REFERENCE_WEIGHTS
-from punctuated.plan.explain import explain
-from punctuated.plan.rendering.text import WIDTH
+from punctuated.plan.cost.weights import REFERENCE_WEIGHTS
+from punctuated.plan.rendering.explain import WIDTH, explain
 from punctuated.plan.tree import Fact, Kind, PlanNode
+from punctuated.runtime.lineage import origin_of
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOTS = Path(__file__).parent / "snapshots"

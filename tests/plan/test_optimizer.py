@@ -11,9 +11,9 @@ import pytest
 
 import punctuated as pt
 from punctuated.errors import CostError
-from punctuated.join.tactics.window_statistics import Observation
+from punctuated.operator.windows.statistics import Observation
 from punctuated.plan.cost import KANG_WEIGHTS, CostModel, ValueIndexWeight, Weights, best
-from punctuated.plan.cost.machine import REFERENCE_WEIGHTS
+from punctuated.plan.cost.weights import REFERENCE_WEIGHTS
 from punctuated.plan.optimizer import StructureChooser
 from table_streams import declare
 

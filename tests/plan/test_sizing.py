@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from punctuated.errors import CostError, PunctuatedError
 from punctuated.plan.sizing import MOST_BUCKETS, PUNCTUATION_BYTES, QuerySize, size_query
-from punctuated.spark import bucket_ids
+from punctuated.spark.pack import pack as bucket_ids
 
 BASE: dict[str, Any] = {
     "rates": (100, 200),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import punctuated as pt
 from punctuated.errors import UnboundedStateWarning
 from punctuated.experiments.tables_engine import prepare
-from punctuated.model.side import LEFT, RIGHT
+from punctuated.model.spec import LEFT, RIGHT
 from punctuated.plan.statistics import StreamStatistics, bytes_of, expected, expected_state, most_state
 from punctuated.plan.table_statistics import table_statistics
 from punctuated.plan.waits import Waits

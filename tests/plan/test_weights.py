@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated import private_folder
 from punctuated.errors import CacheWarning, CostError
 from punctuated.plan import cost
-from punctuated.plan.cost.machine import REFERENCE_WEIGHTS, machine_weights
+from punctuated.plan.cost.weights import REFERENCE_WEIGHTS, machine_weights
+from punctuated.storage import private_folder
 from test_private_folder import without_home
 
 OURS = cost.Weights(

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from punctuated.join.exchange.bundle import from_ipc, unpack_bundle
-from punctuated.join.state.journal import Journal
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.spark.bucket_state import Bucket
-from punctuated.spark.pack import PACKED, Pack
-from punctuated.spark.query import Query
+from punctuated.arrow.ipc import from_ipc, unpack_bundle
+from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.snapshot.journal import Journal
+from punctuated.spark.pack.pack import PACKED, Pack
+from punctuated.spark.session.query import Query
+from punctuated.spark.state.bucket import Bucket
 from spark.spark_harness import Steps
 
 Batches = list[tuple[pa.Table, pa.Table]]

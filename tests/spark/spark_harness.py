@@ -18,24 +18,22 @@ from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.join.intake.reading import Reader
-from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.views import View
+from punctuated.intake.reading import Reader
+from punctuated.model.batch import Row
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import Side
-from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.spec import JoinSpec, JoinType, Side, StreamSpec
 from punctuated.model.window import CountWindow
-from punctuated.spark.bucket_ids import bucket_ids
-from punctuated.spark.bucket_state import Bucket, StateLog
-from punctuated.spark.cache import CACHE
+from punctuated.output.groups.grouping import Grouping
+from punctuated.output.views import View
 from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.metrics.reading import buckets_in
-from punctuated.spark.pack import PACKED, Pack
-from punctuated.spark.query import Query
-from punctuated.spark.step import JoinStep
+from punctuated.spark.pack.pack import PACKED, Pack, bucket_ids
+from punctuated.spark.session.query import Query
+from punctuated.spark.state.bucket import Bucket, StateLog
+from punctuated.spark.state.cache import CACHE
+from punctuated.spark.step.step import JoinStep
 from punctuated.testing import reference
 from punctuated.testing.checks import COUNTED, Observed, extent
 from punctuated.testing.strategies import Batch, Case, Object

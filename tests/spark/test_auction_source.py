@@ -9,8 +9,8 @@ from pyspark.sql.types import StructType
 
 import punctuated as pt
 from punctuated.errors import StreamError
-from punctuated.spark.auction_source import AuctionReader, AuctionStreamReader, read_auction_options
-from punctuated.spark.source import PunctuatedSource
+from punctuated.spark.source.auctions import AuctionReader, AuctionStreamReader, read_auction_options
+from punctuated.spark.source.generated import PunctuatedSource
 
 SCHEMAS = {name: table.schema for name, table in zip(("auctions", "bids"), pt.streams.auctions(1), strict=True)}
 
@@ -67,7 +67,7 @@ def test_without_a_number_of_auctions_days_follow_each_other() -> None:
 
 def test_a_speed_follows_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("punctuated.spark.auction_source.time.monotonic", lambda: now)
+    monkeypatch.setattr("punctuated.spark.source.auctions.time.monotonic", lambda: now)
     source = reader(stream="bids", speed="60")
     start = source.latestOffset(source.initialOffset(), ReadAllAvailable())
     now += 2

@@ -4,9 +4,9 @@ from typing import cast
 
 import pytest
 
-from punctuated.spark import bucket_state
-from punctuated.spark.cache import WorkerCache, largest_cache
-from punctuated.spark.worker_limit import VARIABLE
+from punctuated.spark.session.workers import VARIABLE
+from punctuated.spark.state import bucket as bucket_state
+from punctuated.spark.state.cache import WorkerCache, largest_cache
 
 
 class Sized:

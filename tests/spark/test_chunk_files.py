@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punctuated import private_folder
 from punctuated.errors import CacheWarning
-from punctuated.spark.chunk_files import FOLDER_VARIABLE, ChunkFiles, chunk_files
+from punctuated.storage import private_folder
+from punctuated.storage.chunk_files import FOLDER_VARIABLE, ChunkFiles, chunk_files
 from punctuated.testing.checks import check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Output, Steps, clear_cache, is_spreadable, pack_batch

@@ -19,7 +19,7 @@ import pytest
 import punctuated as pt
 from patience import LONGEST_S
 from punctuated.experiments.file_stream import write_files
-from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import LEFT, RIGHT, Side
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time
 from spark.processes import free_port, kill_session, listens

@@ -9,18 +9,18 @@ import pytest
 from pyspark.sql.conversion import PandasToArrowConversion
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.rejected import REJECTED_SCHEMA, RenderedRows
-from punctuated.join.output.told import Told
-from punctuated.join.output.views import View, punctuation_schema
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
-from punctuated.spark import emit
-from punctuated.spark.bucket_state import new_bucket
-from punctuated.spark.emit import Emitter, as_frames, in_large_parts
-from punctuated.spark.query import Query
+from punctuated.output.batch_result import BatchResult
+from punctuated.output.groups.grouping import Grouping
+from punctuated.output.punctuations import Told
+from punctuated.output.rejected import REJECTED_SCHEMA, RenderedRows
+from punctuated.output.views import View, punctuation_schema
+from punctuated.spark.session.query import Query
+from punctuated.spark.state.bucket import new_bucket
+from punctuated.spark.step import emit
+from punctuated.spark.step.emit import Emitter, as_frames, in_large_parts
 from spark.spark_harness import make_query
 
 COLUMNS = ("k", "ts", "v", "f")

@@ -7,8 +7,8 @@ from pyspark.sql import SparkSession
 
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
-from punctuated.model.side import LEFT, RIGHT
-from punctuated.spark.joined import SparkJoin
+from punctuated.model.spec import LEFT, RIGHT
+from punctuated.spark.joins.joined import SparkJoin
 from spark.checkpoints import cut_by_time, stored
 from spark.crash_query import AUCTIONS, BIDS
 

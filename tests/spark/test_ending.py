@@ -16,13 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
+from punctuated.model.batch import Row
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
-from punctuated.model.tuples import Row
-from punctuated.spark.ending import ENDED, OPEN, EndReader, PackEnd
 from punctuated.spark.metrics.in_output import METRICS
-from punctuated.spark.pack import PACKED
-from punctuated.spark.versions import ReadAllAvailable
+from punctuated.spark.pack.pack import PACKED
+from punctuated.spark.session.versions import ReadAllAvailable
+from punctuated.spark.source.ending import ENDED, OPEN, EndReader, PackEnd
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Metrics, Steps, clear_cache, is_spreadable, make_query, observe, pack_batch, read_files

@@ -23,14 +23,14 @@ import punctuated as pt
 from kill_moments import next_moment
 from patience import LONGEST_S
 from punctuated.experiments.file_stream import write_files
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.views import View
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.spark.query import Query
-from punctuated.spark.repair import find_repair
-from punctuated.tables.names import STAGED
-from punctuated.tables.open_table import table_at
+from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.output.batch_result import BatchResult
+from punctuated.output.groups.grouping import Grouping
+from punctuated.output.views import View
+from punctuated.spark.session.query import Query
+from punctuated.spark.state.repair import find_repair
+from punctuated.storage.tables.names import STAGED
+from punctuated.storage.tables.open_table import table_at
 from spark import crash_query
 from spark.checkpoints import Batches, commits, cut_by_time, described, states
 from spark.processes import kill, kill_session, members, members_with

@@ -19,17 +19,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
 from punctuated.errors import ColumnError, FileError, PredicateError, StreamError
+from punctuated.exchange.parcels import read_parcels, rows_brought
 from punctuated.experiments.file_stream import write_files
-from punctuated.join.exchange.parcels import read_parcels, rows_brought
-from punctuated.join.intake.reading import Reader
+from punctuated.intake.reading import Reader
 from punctuated.model.spec import StreamSpec
-from punctuated.spark.file_scan import FileScan, Listed, PackFiles, share
-from punctuated.spark.file_share import spans_of
-from punctuated.spark.files import Files
-from punctuated.spark.pack import PACKED, Pack, sort_blobs
-from punctuated.spark.parquet_file import OpenFile
-from punctuated.spark.parquet_types import takes
-from punctuated.tables.file_systems import parse_path
+from punctuated.spark.pack.pack import PACKED, Pack, sort_blobs
+from punctuated.spark.source.files import Files, FileScan, Listed, PackFiles, share
+from punctuated.spark.source.parquet import OpenFile, spans_of, takes
+from punctuated.storage.tables.file_systems import parse_path
 from spark.spark_harness import Running
 from spark.test_types import counted, everything, join, others
 

@@ -16,13 +16,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
+from punctuated.model.batch import Row
 from punctuated.model.pattern import WILDCARD, Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, OnViolation, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.spec import JOINS_OF_TWO, LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow, Window
-from punctuated.spark.session import REQUIRED
+from punctuated.spark.session.session import REQUIRED
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import COLUMNS, Batch, Case, Object

@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 
-from punctuated.bind.kernels import Kernels
-from punctuated.spark import loaded
-from punctuated.spark.cache import WorkerCache
+from punctuated.runtime.kernel_groups import Kernels
+from punctuated.spark.state import cache as loaded
+from punctuated.spark.state.cache import WorkerCache
 from spark.test_cache import sized
 
 NEEDED = (Kernels.OF_EXCHANGE,)

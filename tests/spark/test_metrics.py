@@ -32,7 +32,7 @@ from punctuated.api.metrics import (
 from punctuated.api.metrics import of as metrics_of
 from punctuated.experiments.file_stream import write_files
 from punctuated.model.counters import COLUMNS, COUNTERS
-from punctuated.model.eternity import FOREVER, NEVER
+from punctuated.model.times import FOREVER, NEVER
 from punctuated.spark.metrics.listener import MetricsListener
 from punctuated.spark.metrics.prometheus import prometheus_text
 from spark.spark_harness import read_files

@@ -17,12 +17,12 @@ import punctuated as pt
 from multiway_harness import Seen, expected, shown
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.experiments.file_stream import read_files, write_files
-from punctuated.join.intake.reading import Reader
-from punctuated.join.output.views import View
+from punctuated.intake.reading import Reader
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.spec import JoinSpec
+from punctuated.output.views import View
 from punctuated.spark.metrics.in_output import METRICS
-from punctuated.spark.query import Query
+from punctuated.spark.session.query import Query
 from punctuated.testing.checks import DOMAIN, extent
 from punctuated.testing.multiway_strategies import multiway_cases
 from punctuated.testing.strategies import Batch, Case

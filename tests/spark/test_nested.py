@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from punctuated.spark import nested
-from punctuated.spark.emit import as_frames
 from punctuated.spark.metrics.in_output import METRICS, beside, metrics_frame
+from punctuated.spark.step import emit as nested
+from punctuated.spark.step.emit import as_frames
 
 SCHEMA = pa.schema([("k", pa.int64()), ("l", pa.list_(pa.int64())), ("lacking", pa.struct([("x", pa.string())]))])
 

@@ -16,11 +16,11 @@ from pyspark.sql import SparkSession
 
 import punctuated as pt
 from punctuated.experiments.file_stream import read_files, write_files
-from punctuated.join.overflow.cold import cold_blocks
 from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
-from punctuated.spark import stored_tables
-from punctuated.spark.chunk_files import FOLDER_VARIABLE
+from punctuated.spark.state import bucket as stored_tables
+from punctuated.spill import blocks as cold_blocks
+from punctuated.storage.chunk_files import FOLDER_VARIABLE
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Steps, clear_cache, ends, is_spreadable, make_query, observe, pack_batch

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
-from punctuated.spark import overlap
-from punctuated.spark.overlap import overlapped
+from punctuated.spark.session import workers as overlap
+from punctuated.spark.session.workers import overlapped
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Output, Steps, is_spreadable, pack_batch
 from spark.test_step import check_steps

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from punctuated.join.exchange.parcels import read_parcels, rows_brought
-from punctuated.join.intake.reading import Reader
+from punctuated.exchange.parcels import read_parcels, rows_brought
+from punctuated.intake.reading import Reader
 from punctuated.model.spec import StreamSpec
-from punctuated.spark import pack
-from punctuated.spark.pack import PACKED, Pack
+from punctuated.spark.pack import pack
+from punctuated.spark.pack.pack import PACKED, Pack
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.binary())])
 N_BUCKETS, BATCH_ROWS, N_BATCHES, PAYLOAD = 64, 20_000, 8, 200

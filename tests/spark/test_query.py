@@ -3,10 +3,10 @@
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.join.output.in_band import GROUP, REJECTED, RESULT
-from punctuated.join.output.views import View
-from punctuated.spark.query import Outlet, Query
-from punctuated.tables.writer import Written
+from punctuated.output.in_band import GROUP, REJECTED, RESULT
+from punctuated.output.views import View
+from punctuated.spark.session.query import Outlet, Query
+from punctuated.storage.tables.writer import Written
 
 ROWS = pa.table({"k": [1], "ts": [0], "v": [5]})
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import punctuated as pt
 from punctuated.cli import app
-from punctuated.spark.repair import find_repair
+from punctuated.spark.state.repair import find_repair
 
 Folders = tuple[Path, Path]
 

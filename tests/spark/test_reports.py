@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from punctuated.spark.metrics import reports
-from punctuated.spark.metrics.heard import Said, heard
-from punctuated.spark.metrics.reports import _Reports
+from punctuated.spark.metrics.reports import Said, _Reports, heard
 
 
 def said(batch: int, bucket: int, text: str, join: str = "") -> Any:

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from punctuated.spark import session
-from punctuated.spark.session import AT_START, REQUIRED, UNLESS_SAID, configure
+from punctuated.spark.session import session
+from punctuated.spark.session.session import AT_START, REQUIRED, UNLESS_SAID, configure
 
 
 class Conf(dict[str, str]):

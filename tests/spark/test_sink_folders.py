@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from punctuated.errors import StreamError
-from punctuated.spark.sink_folders import check_apart, place_of
+from punctuated.spark.sink.folders import check_apart, place_of
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 import punctuated as pt
 from punctuated.errors import SinkError, StreamError
 from punctuated.experiments.file_stream import write_files
-from punctuated.spark.sinks import write_to
-from punctuated.spark.told_query import ToldQuery
-from punctuated.tables.parquet_folder import BATCH_ID
+from punctuated.spark.sink.checkpoint import ToldQuery
+from punctuated.spark.sink.sinks import write_to
+from punctuated.storage.tables.parquet_folder import BATCH_ID
 from spark.spark_harness import read_files
 
 AUCTION = pa.schema([("item", pa.int64()), ("ts", pa.int64()), ("seller", pa.string())])

@@ -20,7 +20,8 @@ from pyspark.sql.types import StructType
 
 from punctuated.errors import PunctuatedError, StreamError
 from punctuated.model.window import parse_duration
-from punctuated.spark.source import (
+from punctuated.spark.session.versions import ReadAllAvailable, ReadMaxRows
+from punctuated.spark.source.generated import (
     ROWS_PER_BATCH,
     GeneratedStream,
     GeneratorReader,
@@ -30,7 +31,6 @@ from punctuated.spark.source import (
     read_options,
     register,
 )
-from punctuated.spark.versions import ReadAllAvailable, ReadMaxRows
 from punctuated.streams import generate
 
 NAMES = ["unique-asc", "cluster-asc-5", "punct-asc-10-40", "punct-random-10-40", "uniform-99"]
@@ -249,7 +249,7 @@ def test_limits() -> None:
 
 def test_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("punctuated.spark.source.time.monotonic", lambda: now)
+    monkeypatch.setattr("punctuated.spark.source.generated.time.monotonic", lambda: now)
     reader = stream_reader(stream="unique", rate=2.5, rows=30)
     offset = reader.initialOffset()
     rows = []
@@ -328,7 +328,7 @@ def test_what_only_bounded_streams_can_do() -> None:
 
 
 def test_before_spark_4_2_a_stream_is_refused_and_a_batch_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punctuated.spark.source.LIMITS_ARE_TOLD", False)
+    monkeypatch.setattr("punctuated.spark.source.generated.LIMITS_ARE_TOLD", False)
     source = PunctuatedSource({"stream": "unique", "rows": "2"})
     with pytest.raises(StreamError, match=r"needs Spark 4.2 or newer.*read it as a batch"):
         source.streamReader(StructType())

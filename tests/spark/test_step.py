@@ -16,32 +16,30 @@ from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import punctuated as pt
+from punctuated.arrow.ipc import to_ipc
 from punctuated.errors import SnapshotError
-from punctuated.join.exchange.bundle import to_ipc
-from punctuated.join.intake.reading import Reader
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.chain import ChainReader
-from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.in_band import InBand
-from punctuated.join.output.rejected import REJECTED_SCHEMA, RenderedRows
-from punctuated.join.output.views import View
+from punctuated.intake.reading import Reader
 from punctuated.kernels.layout import NEVER
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import choose_algorithm
-from punctuated.model.counters import per_stream, rejected_as
+from punctuated.model.batch import Row
+from punctuated.model.counters import REJECTIONS, per_stream, rejected_as
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.rejection import REJECTIONS
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
 from punctuated.model.window import TimeWindow
-from punctuated.spark import bucket_state
-from punctuated.spark.cache import CACHE
-from punctuated.spark.group_step import GroupStep
+from punctuated.output.batch_result import BatchResult
+from punctuated.output.chain import ChainReader
+from punctuated.output.groups.grouping import Grouping
+from punctuated.output.in_band import InBand
+from punctuated.output.rejected import REJECTED_SCHEMA, RenderedRows
+from punctuated.output.views import View
 from punctuated.spark.metrics.in_output import METRICS
-from punctuated.spark.pack import Pack
-from punctuated.spark.query import Query
+from punctuated.spark.pack.pack import Pack
+from punctuated.spark.session.query import Query
+from punctuated.spark.state import bucket as bucket_state
+from punctuated.spark.state.cache import CACHE
+from punctuated.spark.step.groups import GroupStep
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
 from punctuated.testing.strategies import Batch, Case, cases

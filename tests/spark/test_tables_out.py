@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
-from punctuated.spark import reach
-from punctuated.tables.names import STAGED
-from punctuated.tables.place import Place
+from punctuated.spark.sink import reach
+from punctuated.storage.tables.location import Place
+from punctuated.storage.tables.names import STAGED
 from spark import test_types as of_types
 from spark.spark_harness import read_files
 

@@ -11,9 +11,8 @@ from pyspark.sql import SparkSession
 
 import punctuated as pt
 from punctuated.experiments.file_stream import write_files
-from punctuated.model.side import Side
-from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.batch import Row
+from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, Side, StreamSpec
 from punctuated.model.window import TimeWindow
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import COLUMNS, Batch, Case

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.spark.joined import Frames, SparkJoin
-from punctuated.spark.worker_python import check_worker_python
+from punctuated.spark.joins.joined import Frames, SparkJoin
+from punctuated.spark.session.workers import check_worker_python
 
 
 def session(python: str, master: str = "local[2]", files: str = "") -> Any:

@@ -13,12 +13,12 @@ import punctuated as pt
 from punctuated.api.stream import Stream
 from punctuated.bind.sources import Announced, Clustered, RowsWith, Unique, When, single_sources
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
-from punctuated.sql.catalog import Catalog
-from punctuated.sql.errors import SqlError
-from punctuated.sql.script import CreateStream, parse_script
-from punctuated.sql.sources import OutlineSources, Sources, is_endless
-from punctuated.sql.spark_sources import SparkSources, why_rows
-from punctuated.sql.table_sources import TableSources
+from punctuated.sql.bind.catalog import Catalog
+from punctuated.sql.parse.errors import SqlError
+from punctuated.sql.parse.statements import CreateStream, parse_script
+from punctuated.sql.sources.sources import OutlineSources, Sources, is_endless
+from punctuated.sql.sources.spark import SparkSources, why_rows
+from punctuated.sql.sources.tables import TableSources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

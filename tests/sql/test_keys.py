@@ -7,8 +7,8 @@ import pytest
 
 import punctuated as pt
 from punctuated.bind.sources import Source
-from punctuated.sql.keys import join_key
-from punctuated.sql.resolve import Ref
+from punctuated.sql.bind.names import Ref
+from punctuated.sql.bind.predicates import join_key
 
 ITEMS = pa.table({"item": [1, 2, 3], "shop": [1, 1, 2], "at": [0, 1, 2]})
 SALES = pa.table({"item": [1, 2, 2], "shop": [1, 1, 1], "sold": [3, 4, 5], "last": [True, False, True]})

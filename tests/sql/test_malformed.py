@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 import punctuated as pt
-from punctuated.sql.dialect import tokens_of
-from punctuated.sql.script import parse_script
+from punctuated.sql.parse.dialect import tokens_of
+from punctuated.sql.parse.statements import parse_script
 from sql_corpus import LENGTHS, Case, by_name
 from sql_streams import streams
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.sql.dialect import tokens_of
-from punctuated.sql.errors import SqlError
+from punctuated.sql.parse.dialect import tokens_of
+from punctuated.sql.parse.errors import SqlError
 from sql_corpus import LENGTHS, ask, comparable, corpus, peer
 from sql_streams import streams
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from punctuated.cli_run_tables import run_on_tables
-from punctuated.cli_run_view import LinesView
+from punctuated.cli.run_tables import run_on_tables
+from punctuated.cli.run_view import LinesView
 from punctuated.errors import PunctuatedError
-from punctuated.sql.dialect import tokens_of
-from punctuated.sql.script_file import check_ends, check_script, read_script
+from punctuated.sql.parse.dialect import tokens_of
+from punctuated.sql.run.script import check_ends, check_script, read_script
 
 SCRIPT = """CREATE STREAM b (item BIGINT, price DOUBLE, at TIMESTAMP, done BOOLEAN, TIME at, KEY item,
 PUNCTUATED BY WHEN done AND price > 1, LATENESS 5 MINUTES, WINDOW [RANGE 1 HOUR])

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.sql.script import CreateStream, Explain, Insert, Select, parse_query, parse_script
+from punctuated.sql.parse.statements import CreateStream, Explain, Insert, Select, parse_query, parse_script
 
 CREATE = """-- bids of an auction house
 CREATE STREAM bids (

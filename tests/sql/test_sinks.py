@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from punctuated.sql.errors import SqlError
-from punctuated.sql.script import Insert, parse_script
-from punctuated.sql.sinks import Target, target_of
-from punctuated.sql.spark_run import Until, phases
-from punctuated.tables.sink import Kind
+from punctuated.sql.parse.errors import SqlError
+from punctuated.sql.parse.statements import Insert, parse_script
+from punctuated.sql.run.sinks import Target, target_of
+from punctuated.sql.run.spark import Until, phases
+from punctuated.storage.tables.sink import Kind
 
 SCRIPT = Path("/scripts/auctions.sql")
 

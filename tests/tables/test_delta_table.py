@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.tables.delta_table import DeltaTable
-from punctuated.tables.open_table import table_at
-from punctuated.tables.writer import Written
-from punctuated.tables.written_file import WrittenFile
+from punctuated.storage.tables.delta_table import DeltaTable
+from punctuated.storage.tables.open_table import table_at
+from punctuated.storage.tables.writer import Written, WrittenFile
 
 deltalake = pytest.importorskip("deltalake")
 

@@ -12,13 +12,12 @@ import pytest
 from pyarrow import fs
 
 import punctuated as pt
-from punctuated.tables.names import STAGED
-from punctuated.tables.open_table import table_at
-from punctuated.tables.parquet_folder import COMPLETE, ParquetFolder
-from punctuated.tables.place import Place
-from punctuated.tables.sink import TableSink
-from punctuated.tables.writer import Written
-from punctuated.tables.written_file import WrittenFile
+from punctuated.storage.tables.location import Place
+from punctuated.storage.tables.names import STAGED
+from punctuated.storage.tables.open_table import table_at
+from punctuated.storage.tables.parquet_folder import COMPLETE, ParquetFolder
+from punctuated.storage.tables.sink import TableSink
+from punctuated.storage.tables.writer import Written, WrittenFile
 
 TOKEN = "0123456789abcdef" * 2
 SCHEMA = pa.schema([("k", pa.int64()), ("day", pa.string())])

@@ -12,13 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import punctuated as pt
-from punctuated.tables import writer as writing
-from punctuated.tables.names import STAGED, batch_of, partition_folder
-from punctuated.tables.partitions import by_partition
-from punctuated.tables.sink import TableSink
-from punctuated.tables.types import stored_schema
-from punctuated.tables.writer import Written
-from punctuated.tables.written_file import WrittenFile
+from punctuated.storage.tables import writer as writing
+from punctuated.storage.tables.names import STAGED, batch_of, partition_folder
+from punctuated.storage.tables.sink import TableSink
+from punctuated.storage.tables.types import stored_schema
+from punctuated.storage.tables.writer import Written, WrittenFile, by_partition
 
 TOKEN = "0123456789abcdef" * 2
 SCHEMA = pa.schema([("k", pa.int64()), ("day", pa.string()), ("hour", pa.int8()), ("v", pa.float64())])

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punctuated.model.algorithm import PWJOIN, WJOIN, choose_algorithm
+from punctuated.model.batch import Row
 from punctuated.model.pattern import WILDCARD, Constant
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.reach import Reach, reach_along, reach_by_windows, reach_within
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
-from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow, Window
 from punctuated.testing import reference
 from punctuated.testing.multiway_reference import MultiwayReference

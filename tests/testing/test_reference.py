@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from punctuated.errors import PromiseBroken
 from punctuated.model.algorithm import choose_algorithm
+from punctuated.model.batch import Row
 from punctuated.model.pattern import EMPTY, WILDCARD, Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec, JoinType, OnViolation, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing import reference
 from punctuated.testing.reference import BatchOutput, OutputPunctuation, Reference, Rejected, Unmatched, groups

@@ -4,8 +4,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from punctuated.arrow.types import plain_table
 from punctuated.errors import StreamError
-from punctuated.join.intake.plain_columns import plain_table
 
 
 class AnyTable(Protocol):

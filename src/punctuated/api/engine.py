@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from punctuated.bind.origins import origin_of
 from punctuated.errors import StreamError
+from punctuated.runtime.lineage import origin_of
 
 
 def configure(spark: Any) -> Any:
     """Set what streaming joins need in a Spark session, and return the session."""
-    from punctuated.spark.session import configure as set_all
+    from punctuated.spark.session.session import configure as set_all
 
     return set_all(spark)
 
 
 def register_source(spark: Any) -> None:
     """Make `spark.readStream.format("punctuated")` known to a session."""
-    from punctuated.spark.source import register
+    from punctuated.spark.source.generated import register
 
     register(spark)
 
@@ -31,9 +31,9 @@ def write_to(data: Any, **how: Any) -> Any:
             `pt.delta(…)`, or a function of a DataFrame and a batch id. Then `checkpoint`, `trigger`, `name` and
             `finish`, as in `joined.write_to`.
     """
-    from punctuated.spark.grouped import SparkGroups
-    from punctuated.spark.joined import SparkJoin
-    from punctuated.spark.sinks import write_to as start
+    from punctuated.spark.joins.grouped import SparkGroups
+    from punctuated.spark.joins.joined import SparkJoin
+    from punctuated.spark.sink.sinks import write_to as start
 
     origin = data if isinstance(data, SparkJoin) else origin_of(data)
     if not isinstance(origin, SparkJoin | SparkGroups):
@@ -50,7 +50,7 @@ def warm_up() -> None:
     Joins compile what they need when they first run. Calling this beforehand, for example when an image is built,
     saves their first batch half a minute or more.
     """
-    from punctuated.bind.kernels import Kernels
-    from punctuated.bind.warm_up import compile_all
+    from punctuated.runtime.kernel_groups import Kernels
+    from punctuated.runtime.warm_up import compile_all
 
     compile_all(tuple(Kernels))

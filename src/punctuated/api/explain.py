@@ -3,9 +3,9 @@
 from typing import Any
 
 from punctuated.api.stream import is_join
-from punctuated.bind.origins import origin_of
 from punctuated.errors import ExplainError
-from punctuated.plan.explain import explain as show
+from punctuated.plan.rendering.explain import explain as show
+from punctuated.runtime.lineage import origin_of
 
 
 def explain(data: Any, format: str = "text", **sinks: Any) -> str:

@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from punctuated.errors import StreamError
-from punctuated.model.given import whole_number
-from punctuated.model.size import parse_size
+from punctuated.model.arguments import whole_number
+from punctuated.model.memory import parse_size
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
     from pyarrow.fs import FileSystem
 
-    from punctuated.spark.file_columns import Schema
-    from punctuated.spark.files import Files
+    from punctuated.spark.source.files import Files, Schema
 
 
 def files(
@@ -49,7 +48,7 @@ def files(
         filesystem: A pyarrow file system, for paths that need credentials or an address.
         options: Further options of Spark's file source, such as `{"pathGlobFilter": "*.parquet"}`.
     """
-    from punctuated.spark.files import open_files
+    from punctuated.spark.source.files import open_files
 
     limits = {
         "maxFilesPerTrigger": None if max_files is None else whole_number(max_files, "max_files", StreamError, least=1),

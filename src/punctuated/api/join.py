@@ -5,22 +5,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from punctuated.api.stream import SparkStream, Stream, TableStream, is_join, stream
-from punctuated.api.table_join import Join
 from punctuated.bind.binder import bind_join
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.near import Near
+from punctuated.bind.distances import Near
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import ShedError, StreamError
-from punctuated.join.expressions.shape import Select
+from punctuated.expressions.shape import Select
+from punctuated.local.joined import Join
+from punctuated.model.expression import Expression
 from punctuated.model.policy import Policy
-from punctuated.model.predicate import Expression
 from punctuated.model.reach import Steps, Within
 from punctuated.model.shed import Shed
 from punctuated.model.spec import DEFAULT_BUCKET_SIZE, DEFAULT_MAX_PUNCTUATIONS, DEFAULT_NODE_SIZE
 from punctuated.model.window import Duration, parse_duration
 
 if TYPE_CHECKING:
-    from punctuated.spark.joined import SparkJoin
+    from punctuated.spark.joins.joined import SparkJoin
 
 
 @overload
@@ -244,8 +244,8 @@ def run_where_the_data_is(
 
 
 def _on_spark(streams: Sequence[SparkStream], bound: BoundJoin, buckets: int | None) -> "SparkJoin":
-    from punctuated.spark.joined import Frames, SparkJoin
-    from punctuated.spark.session import choose_buckets, shuffle_partitions
+    from punctuated.spark.joins.joined import Frames, SparkJoin
+    from punctuated.spark.session.session import choose_buckets, shuffle_partitions
 
     announced = [tuple((source.data, source.key, source.time) for source in each.declared.endings) for each in streams]
     frames = [Frames(each.frame, endings, each.origin) for each, endings in zip(streams, announced, strict=True)]

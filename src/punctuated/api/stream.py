@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 import pyarrow as pa
 
 from punctuated.api.any_table import as_table
-from punctuated.api.table_plan import PlanSource
 from punctuated.bind.declared import DeclaredStream, check_endings, declare, declare_output
 from punctuated.bind.options import StreamOptions
-from punctuated.bind.origins import FrameOrigin, TableOrigin, origin_of
 from punctuated.bind.sources import Announced, Source
 from punctuated.errors import ColumnError, StreamError
-from punctuated.join.expressions.shape import Select, columns_of
-from punctuated.join.intake.reading import Reader, announce
+from punctuated.expressions.shape import Select, columns_of
+from punctuated.intake.reading import Reader, announce
+from punctuated.local.plan import PlanSource
 from punctuated.model.batch import EndedKeys, StreamBatch
-from punctuated.model.predicate import Expression, over
+from punctuated.model.expression import Expression, over
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import Duration, Window
+from punctuated.runtime.lineage import FrameOrigin, TableOrigin, origin_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from punctuated.api.any_table import AnyTable
-    from punctuated.api.table_join import Join
-    from punctuated.spark.files import Files
-    from punctuated.spark.joined import SparkJoin
+    from punctuated.local.joined import Join
+    from punctuated.spark.joins.joined import SparkJoin
+    from punctuated.spark.source.files import Files
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ def is_frame(data: Any) -> bool:
     """Whether this is a Spark DataFrame, classic or Connect, or files; asking must not import pyspark."""
     kinds = [(kind.__module__, kind.__name__) for kind in type(data).__mro__]
     is_dataframe = any(module.startswith("pyspark.sql") and name == "DataFrame" for module, name in kinds)
-    return is_dataframe or ("punctuated.spark.files", "Files") in kinds
+    return is_dataframe or ("punctuated.spark.source.files", "Files") in kinds
 
 
 def is_join(data: Any) -> bool:
@@ -296,7 +296,7 @@ def as_tables(data: Any) -> tuple[pa.Table, ...]:
 
 
 def _frame_schema(frame: Any) -> pa.Schema:
-    from punctuated.spark.types import arrow_schema  # pyspark is imported only when a DataFrame comes
+    from punctuated.spark.session.types import arrow_schema  # pyspark is imported only when a DataFrame comes
 
     return arrow_schema(frame.schema)
 
@@ -319,7 +319,7 @@ def _read_announced(declared: DeclaredStream, source: Announced, on_spark: bool)
 
 def _refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
     """Raise if a key column of a DataFrame has a collation."""
-    from punctuated.spark.collations import refuse_collations
+    from punctuated.spark.session.types import refuse_collations
 
     refuse_collations(frame.schema, key, f"stream {stream!r}: key", ColumnError)
 

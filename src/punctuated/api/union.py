@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 from punctuated.api.join import as_stream, run_where_the_data_is, sampling_step
 from punctuated.api.stream import SparkStream, Stream, TableStream
-from punctuated.api.table_join import Join
 from punctuated.bind.options import UnionOptions
 from punctuated.bind.union import bind_union
 from punctuated.errors import StreamError
-from punctuated.join.expressions.shape import Select
+from punctuated.expressions.shape import Select
+from punctuated.local.joined import Join
 from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS
 from punctuated.model.window import Duration
 
 if TYPE_CHECKING:
-    from punctuated.spark.joined import SparkJoin
+    from punctuated.spark.joins.joined import SparkJoin
 
 
 @overload

@@ -7,37 +7,42 @@ from typing import Unpack
 
 import pyarrow as pa
 
-from punctuated.bind.beyond_memory import check_memory
+from punctuated.bind.algorithms import check_memory, check_staged, choose_staged, is_staged
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
-from punctuated.bind.near import WINDOWS, Near, as_windows, check_multiway, check_number, choose_multiway, is_multiway
+from punctuated.bind.distances import (
+    WINDOWS,
+    Near,
+    as_windows,
+    check_multiway,
+    check_number,
+    choose_multiway,
+    is_multiway,
+)
 from punctuated.bind.options import JoinOptions
-from punctuated.bind.stages import check_staged, choose_staged, is_staged
 from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
-from punctuated.join.expressions.evaluate import check_predicate
-from punctuated.join.expressions.shape import selected_names
-from punctuated.join.intake.keys import BOTH_SIDES, Places, common_key_type
-from punctuated.join.intake.reading import Reader
-from punctuated.join.tactics.range_predicate import split_predicate
-from punctuated.join.tactics.served_predicate import check_structures
+from punctuated.expressions.evaluate import check_predicate
+from punctuated.expressions.shape import selected_names
+from punctuated.intake.reading import Reader
+from punctuated.keys.codec import BOTH_SIDES, Places, common_key_type
 from punctuated.model.algorithm import Algorithm, choose_algorithm, pair
-from punctuated.model.given import LARGEST, whole_number
-from punctuated.model.memory import parse_memory
+from punctuated.model.arguments import LARGEST, whole_number
+from punctuated.model.expression import HERE, Column, Expression
+from punctuated.model.memory import parse_memory, parse_size
 from punctuated.model.policy import Policy
-from punctuated.model.predicate import HERE, Column, Expression
 from punctuated.model.reach import reach_by_windows
 from punctuated.model.shed import Shed
-from punctuated.model.side import Side
-from punctuated.model.size import parse_size
 from punctuated.model.spec import (
     DEFAULT_BUCKET_SIZE,
     DEFAULT_MAX_PUNCTUATIONS,
     DEFAULT_NODE_SIZE,
     JoinSpec,
+    Side,
     StreamSpec,
     parse_join_type,
 )
 from punctuated.model.times import are_times_alike
+from punctuated.operator.windows.predicate import check_structures, split_predicate
 from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.bounds import is_unbounded, is_unbounded_among
 from punctuated.plan.optimizer import structure_chooser

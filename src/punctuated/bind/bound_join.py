@@ -11,26 +11,24 @@ from functools import cached_property
 import pyarrow as pa
 
 from punctuated.errors import LateGroupsWarning, UnboundedStateWarning
-from punctuated.join.driver import JoinDriver
-from punctuated.join.expressions.shape import Select, Shape, shape_results
-from punctuated.join.intake.reading import Reader
-from punctuated.join.output.columns import ResultColumns
-from punctuated.join.output.distinct import Distinct
-from punctuated.join.output.group_by import GroupBy
-from punctuated.join.output.grouping import Grouping, check_grouping, describe_grouping
-from punctuated.join.output.multiway_collector import MultiwayColumns
-from punctuated.join.output.union_collector import UnionColumns
-from punctuated.join.output.views import View, Views, late_groups
-from punctuated.join.overflow.scratch import TableStore
-from punctuated.join.setup import DriverSetup
-from punctuated.join.tactics.range_predicate import RangePredicate, split_predicate
+from punctuated.expressions.shape import Select, Shape, shape_results
+from punctuated.intake.reading import Reader
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.bucket import BucketPlace
-from punctuated.model.predicate import Expression
+from punctuated.model.batch import BucketPlace
+from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.times import output_time_type
+from punctuated.operator.driver import JoinDriver
+from punctuated.operator.windows.predicate import RangePredicate, split_predicate
+from punctuated.output.columns import ResultColumns
+from punctuated.output.groups.group_by import Distinct, GroupBy
+from punctuated.output.groups.grouping import Grouping, check_grouping, describe_grouping
+from punctuated.output.members import MultiwayColumns, UnionColumns
+from punctuated.output.views import View, Views, late_groups
 from punctuated.plan.allocation import ShedAllocation
 from punctuated.plan.optimizer import StructureChooser
+from punctuated.state.setup import DriverSetup
+from punctuated.storage.scratch import TableStore
 
 
 @dataclass(frozen=True)

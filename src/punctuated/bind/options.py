@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from punctuated.bind.sources import Source
-from punctuated.join.expressions.shape import Select
+from punctuated.expressions.shape import Select
+from punctuated.model.expression import Expression
 from punctuated.model.policy import Policy
-from punctuated.model.predicate import Expression
 from punctuated.model.shed import Shed
 from punctuated.model.window import Duration, Window
 

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.join.expressions.shape import Shape
-from punctuated.join.output.grouping import Grouping, check_by
-from punctuated.plan.group_plan import plan_groups
-from punctuated.plan.join_plan import plan_join
+from punctuated.expressions.shape import Shape
+from punctuated.output.groups.grouping import Grouping, check_by
+from punctuated.plan.inputs import PlannedInput
+from punctuated.plan.joins import plan_groups, plan_join
 from punctuated.plan.statistics import StreamStatistics
-from punctuated.plan.stream_plan import PlannedInput
 from punctuated.plan.tree import Fact, PlanNode
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from punctuated.errors import StreamError
-from punctuated.model.given import column_names, text
+from punctuated.model.arguments import column_names, text
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from dataclasses import replace
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
 from punctuated.errors import AlgorithmError, ColumnError, StreamError
-from punctuated.join.expressions.shape import Select, selected_names
-from punctuated.join.output.columns import payload_of
+from punctuated.expressions.shape import Select, selected_names
 from punctuated.model.algorithm import UNION
-from punctuated.model.given import whole_number
-from punctuated.model.size import parse_size
+from punctuated.model.arguments import whole_number
+from punctuated.model.memory import parse_size
 from punctuated.model.spec import MOST_STREAMS, JoinSpec, JoinType
+from punctuated.output.columns import payload_of
 
 
 def bind_union(

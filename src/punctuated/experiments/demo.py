@@ -19,8 +19,6 @@ from statistics import median
 from typing import Any
 
 import punctuated as pt
-from punctuated.bind.kernels import Kernels
-from punctuated.bind.warm_up import compile_beside
 from punctuated.errors import PunctuatedError
 from punctuated.experiments import plot
 from punctuated.experiments.demo_tables import (
@@ -37,6 +35,8 @@ from punctuated.experiments.demo_tables import (
 from punctuated.experiments.demo_view import WITH, WITHOUT, Moment, Reading, View, key
 from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.experiments.local_spark import check_java, local_spark
+from punctuated.runtime.kernel_groups import Kernels
+from punctuated.runtime.warm_up import compile_beside
 
 AUCTIONS, BATCHES = 20_000, 40
 

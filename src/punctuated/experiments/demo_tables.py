@@ -8,16 +8,16 @@ from typing import Any
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.bind.kernels import Kernels, kernels_of
-from punctuated.bind.warm_up import compile_beside
 from punctuated.experiments.demo_view import Reading, View
 from punctuated.experiments.tables_engine import Prepared, prepare
 from punctuated.experiments.trial import SECOND_US, cut
-from punctuated.join.driver import JoinDriver
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.grouping import Grouping
-from punctuated.join.output.views import View as Output
 from punctuated.model.times import to_microseconds
+from punctuated.operator.driver import JoinDriver
+from punctuated.output.batch_result import BatchResult
+from punctuated.output.groups.grouping import Grouping
+from punctuated.output.views import View as Output
+from punctuated.runtime.kernel_groups import Kernels, kernels_of
+from punctuated.runtime.warm_up import compile_beside
 
 WINDOW = "10 minutes"
 LOADING = "loading the join (the first time on a machine it is compiled: 10 to 20 s)"

@@ -15,7 +15,7 @@ from punctuated.experiments import kang_plot, plot
 from punctuated.experiments.experiment import Check, Result, check, listed, tables_experiment
 from punctuated.experiments.progress import Progress, report
 from punctuated.plan import cost
-from punctuated.plan.cost.machine import machine_weights
+from punctuated.plan.cost.weights import machine_weights
 
 WINDOWS = (5000, 5000)
 TOTAL_RATE = 1000.0  # tuples per second of both streams

@@ -16,7 +16,7 @@ from punctuated.experiments.kn_fig02 import COST_LABEL, TOTAL_RATE, WINDOWS
 from punctuated.experiments.pair_cost import MINUTE_S, WindowJoin, measure_pairs
 from punctuated.experiments.progress import Progress, part
 from punctuated.plan import cost
-from punctuated.plan.cost.machine import machine_weights
+from punctuated.plan.cost.weights import machine_weights
 
 SHARES = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.04, 0.1, 0.25, 0.5, 0.75, 0.9, 0.96, 0.98, 0.99, 0.995, 0.998, 0.9995)
 MINUTES = 5

@@ -13,7 +13,7 @@ from punctuated.experiments.experiment import Check, Result, check, tables_exper
 from punctuated.experiments.pair_cost import MINUTE_S, WindowJoin, measure_pairs
 from punctuated.experiments.progress import Progress, part
 from punctuated.plan import cost
-from punctuated.plan.cost.machine import machine_weights
+from punctuated.plan.cost.weights import machine_weights
 
 MINUTES = 5
 MOST_LOSS = 0.1

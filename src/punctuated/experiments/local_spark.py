@@ -40,7 +40,7 @@ def local_spark(
     name: str, folder: Path, log: Path, settings: Mapping[str, str] | None = None, master: str = "local[2]"
 ) -> Iterator[Any]:
     """A session that is ready for streaming joins, with its own files in `folder`; stopped at the end."""
-    from punctuated.spark.session import session_with
+    from punctuated.spark.session.session import session_with
 
     for variable in _NOT_OURS:
         os.environ.pop(variable, None)

@@ -14,8 +14,7 @@ import punctuated as pt
 from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.timed import timed
 from punctuated.experiments.trial import SECOND_US, join_quietly
-from punctuated.model.predicate import Expression
-from punctuated.model.spelling import band
+from punctuated.model.expression import Expression, band
 from punctuated.plan import cost
 
 MINUTE_S = 60.0

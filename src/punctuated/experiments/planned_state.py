@@ -20,7 +20,7 @@ from punctuated.experiments.progress import Progress, part
 from punctuated.experiments.series import Series, mean_after
 from punctuated.experiments.tables_engine import prepare
 from punctuated.experiments.trial import Input, Trial
-from punctuated.model.side import Side
+from punctuated.model.spec import Side
 from punctuated.plan.cost import pwjoin_state, window_state
 from punctuated.plan.statistics import StreamStatistics, expected_state
 from punctuated.plan.table_statistics import table_statistics

@@ -18,10 +18,10 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.experiments.experiment import Result
 from punctuated.experiments.progress import Progress, part, report
 from punctuated.experiments.timed import timed
-from punctuated.join.driver import JoinDriver
 from punctuated.model.batch import StreamBatch
 from punctuated.model.reach import Reach, farthest
 from punctuated.model.times import to_microseconds
+from punctuated.operator.driver import JoinDriver
 
 SLICE = 1000  # input tuples of all streams together
 NAMES = "ABCDEFGH"

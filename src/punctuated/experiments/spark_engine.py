@@ -26,8 +26,6 @@ from typing import Any
 import numpy as np
 
 import punctuated as pt
-from punctuated.bind.kernels import Kernels
-from punctuated.bind.warm_up import compile_beside
 from punctuated.errors import PunctuatedError
 from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.experiments.local_spark import check_java, local_spark
@@ -37,6 +35,8 @@ from punctuated.experiments.series import Series, with_sum
 from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly
 from punctuated.experiments.turns import Turns
 from punctuated.model.counters import COLUMNS
+from punctuated.runtime.kernel_groups import Kernels
+from punctuated.runtime.warm_up import compile_beside
 
 MOST_SAMPLES = 30
 _POLL_S = 0.05

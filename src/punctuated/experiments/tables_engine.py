@@ -12,8 +12,8 @@ from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.race import race
 from punctuated.experiments.series import Series, with_sum
 from punctuated.experiments.trial import SECOND_US, Trial, cut, join_quietly, times_us
-from punctuated.join.driver import JoinDriver
 from punctuated.model.batch import StreamBatch
+from punctuated.operator.driver import JoinDriver
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from time import thread_time
 
-from punctuated.join.driver import JoinDriver
-from punctuated.join.output.multiway_collector import MultiwayCollector
-from punctuated.join.output.pair_collector import PairCollector
-from punctuated.join.state.arrays import JoinState
-from punctuated.join.tactics.tactic import Tactic
 from punctuated.kernels.layout import Ints, Objects
+from punctuated.operator.driver import JoinDriver
+from punctuated.operator.tactic import Tactic
+from punctuated.output.members import MultiwayCollector
+from punctuated.output.pairs import PairCollector
+from punctuated.state.arrays import JoinState
 
 
 class TimedTactic:

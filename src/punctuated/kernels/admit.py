@@ -1,8 +1,7 @@
 """Which tuples take part: promises, null keys, values that are over in the output."""
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.forget import emit_unmatched
-from punctuated.kernels.hash_index import find_run
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import (
     ACCEPT,
     AFTER_OUTPUT,
@@ -17,6 +16,7 @@ from punctuated.kernels.layout import (
     AnyState,
 )
 from punctuated.kernels.time_list import has_own_windows
+from punctuated.kernels.value_index import find_run
 
 
 @part

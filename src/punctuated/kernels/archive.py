@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, part
 from punctuated.kernels.key_bytes import bucket_of
 from punctuated.kernels.layout import (
     ARCHIVED,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from punctuated.kernels._jit import kernel
+from punctuated.kernels.jit import kernel
 from punctuated.kernels.layout import Ints
 
 

@@ -1,8 +1,8 @@
 """The room that a batch needs while it is processed, and its end."""
 
-from punctuated.kernels._jit import in_place, inlined, part
 from punctuated.kernels.by_state import leaving_watermark, n_streams, sweep, tidy
 from punctuated.kernels.clock import reach, run_clock
+from punctuated.kernels.jit import in_place, inlined, part
 from punctuated.kernels.layout import DONE, NEEDS_ROOM, NEVER, RANGE_DUE, AnyState
 
 

@@ -4,7 +4,7 @@ All other kernels that take `AnyState` serve two streams and more. Those for two
 and `invalidate`. A state of another type registers its own, each with `@name.of(its type)`.
 """
 
-from punctuated.kernels._jit import chosen_by_state
+from punctuated.kernels.jit import chosen_by_state
 from punctuated.kernels.layout import AnyState
 
 

@@ -5,12 +5,12 @@ objects of the batch are not earlier than t. It also depends on nothing but time
 a part of the objects, has the same clock as all others.
 """
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import advance, deadline_due, n_streams
 from punctuated.kernels.clusters import end_clusters, next_leaving
 from punctuated.kernels.endings import fire_pending
-from punctuated.kernels.heap import due_at
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import FOREVER, RANGE_DUE, AnyState
+from punctuated.kernels.timers import due_at
 
 
 @inlined

@@ -6,10 +6,10 @@ soon as the stream has got there, and takes effect as any other punctuation insi
 late but allowed finds its cluster open.
 """
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.endings import end_value
-from punctuated.kernels.heap import pop_timer, push_timer
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import FOREVER, NEVER, NONE, OPEN, AnyState
+from punctuated.kernels.timers import pop_timer, push_timer
 
 
 @part

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.kernels._jit import kernel
+from punctuated.kernels.jit import kernel
 from punctuated.kernels.layout import Ints
 from punctuated.kernels.rows import copy_row
 

@@ -1,10 +1,8 @@
 """Endings: a stream says that a value is over. When that takes effect, and what it purges (PW-25 … PW-27)."""
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import propagate, purge_for_ending
 from punctuated.kernels.forget import has_ended
-from punctuated.kernels.hash_index import find_run
-from punctuated.kernels.heap import due_at, pop_timer, push_timer
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import (
     ANNOUNCED,
     ARCHIVED,
@@ -17,6 +15,8 @@ from punctuated.kernels.layout import (
     RECALLED,
     AnyState,
 )
+from punctuated.kernels.timers import due_at, pop_timer, push_timer
+from punctuated.kernels.value_index import find_run
 
 
 @inlined

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.kernels._jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, part
 from punctuated.kernels.layout import Ints
 
 Floats = npt.NDArray[np.float64]

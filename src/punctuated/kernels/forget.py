@@ -1,7 +1,7 @@
 """How tuples leave the state, whatever the reason, and what is known of a value's end."""
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import leaving_watermark
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, MATCHED, NEVER, OUT, RECALLED, AnyState
 from punctuated.kernels.time_list import expiry
 

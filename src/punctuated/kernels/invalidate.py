@@ -1,8 +1,8 @@
 """Invalidation in a join of two: forgetting by window (PW-11, PW-23), proved by the other's watermark (PW-12)."""
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import advance, settle, sweep, tidy
 from punctuated.kernels.forget import awaits_output, ended_ts, forget_tuple
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import BY_OWN_STATE, BY_WINDOW, DEAD, EARLY, FOREVER, State
 from punctuated.kernels.output import punctuate_output
 from punctuated.kernels.propagate import leave_own_state, meet_deadlines

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from punctuated.kernels._jit import kernel, part
+from punctuated.kernels.jit import kernel, part
 from punctuated.kernels.layout import Bytes, Indices, Ints
 
 HASH_VERSION = 1

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.model import eternity
+from punctuated.model import times as eternity
 from punctuated.model.counters import loop_totals
 
 NEVER, FOREVER = eternity.NEVER, eternity.FOREVER  # before and after every time

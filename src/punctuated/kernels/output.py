@@ -1,8 +1,8 @@
 """Output punctuations: how the output is told that a value is over."""
 
-from punctuated.kernels._jit import inlined
 from punctuated.kernels.by_state import n_streams, purge_finished
 from punctuated.kernels.forget import ended_ts, has_ended
+from punctuated.kernels.jit import inlined
 from punctuated.kernels.layout import EFFECT, ENDED, OUT, RECALLED, AnyState
 
 

@@ -1,6 +1,6 @@
 """Probe: a new tuple meets the stored tuples of its value on the other side (PW-24)."""
 
-from punctuated.kernels._jit import inlined
+from punctuated.kernels.jit import inlined
 from punctuated.kernels.layout import DEAD, MATCHED, NONE, State
 from punctuated.kernels.time_list import has_own_windows
 

@@ -3,15 +3,14 @@
 It comes back to the driver when a buffer is full or a range ending is due.
 """
 
-from punctuated.kernels._jit import in_place, inlined
 from punctuated.kernels.admit import breaks_promise, note_last, pass_by, turn_away
 from punctuated.kernels.batch import has_room, timer_quota
 from punctuated.kernels.clock import move_clock
 from punctuated.kernels.clusters import open_value
 from punctuated.kernels.endings import end_at_once
 from punctuated.kernels.forget import emit_unmatched, ended_ts
-from punctuated.kernels.hash_index import add_value, find_value
 from punctuated.kernels.invalidate import evict
+from punctuated.kernels.jit import in_place, inlined
 from punctuated.kernels.layout import (
     BY_OWN_STATE,
     DEAD,
@@ -32,11 +31,12 @@ from punctuated.kernels.layout import (
     Objects,
     State,
 )
-from punctuated.kernels.packed import unpack_object
+from punctuated.kernels.order import unpack_object
 from punctuated.kernels.probe import consume_matches, find_first, probe_pairs
 from punctuated.kernels.propagate import leave_own_state
 from punctuated.kernels.punctuations import process_punctuation
 from punctuated.kernels.time_list import append_node, has_own_windows
+from punctuated.kernels.value_index import add_value, find_value
 
 
 @inlined

@@ -5,10 +5,9 @@ heap of deadlines stands in its place: it stays right when tuples arrive out of 
 stored, and when a promise was broken (XD-08 … XD-10).
 """
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import deadline_due, propagate
 from punctuated.kernels.forget import awaits_output, ended_ts, has_ended, has_stored
-from punctuated.kernels.heap import due_at, pop_timer, push_timer
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import (
     BOTH,
     BY_OWN_STATE,
@@ -24,6 +23,7 @@ from punctuated.kernels.layout import (
 )
 from punctuated.kernels.output import punctuate_output
 from punctuated.kernels.time_list import last_expiry
+from punctuated.kernels.timers import due_at, pop_timer, push_timer
 
 
 @propagate.of(State)

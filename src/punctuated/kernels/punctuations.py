@@ -1,10 +1,9 @@
 """What a punctuation does when it comes: it ends a value or the stream, moves its time on, or is the driver's work."""
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import advance, n_streams, propagate, purge_for_stream_end
 from punctuated.kernels.endings import end_pending, end_value
 from punctuated.kernels.forget import awaits_output
-from punctuated.kernels.hash_index import find_or_add
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import (
     ANNOUNCE_VALUE,
     END_RANGE,
@@ -17,6 +16,7 @@ from punctuated.kernels.layout import (
     SET_FLOOR,
     AnyState,
 )
+from punctuated.kernels.value_index import find_or_add
 
 
 @part

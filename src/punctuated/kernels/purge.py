@@ -1,6 +1,5 @@
 """Purge in a join of two: forgetting by value (PW-07, PW-25), because the other stream has ended it."""
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import (
     leaving_watermark,
     n_streams,
@@ -9,8 +8,9 @@ from punctuated.kernels.by_state import (
     purge_for_stream_end,
 )
 from punctuated.kernels.forget import ended_ts, forget_tuple
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, NONE, State
-from punctuated.kernels.packed import pack, unpack
+from punctuated.kernels.order import pack, unpack
 from punctuated.kernels.time_list import expiry
 
 

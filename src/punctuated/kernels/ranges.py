@@ -1,9 +1,9 @@
 """Range endings: many values end at once (PW-20). The driver finds the values and says in which order things happen."""
 
-from punctuated.kernels._jit import in_place, part
 from punctuated.kernels.by_state import n_streams, propagate, purge_finished, purge_for_ending, settle
 from punctuated.kernels.endings import note_ending
 from punctuated.kernels.forget import has_ended, has_stored
+from punctuated.kernels.jit import in_place, part
 from punctuated.kernels.layout import (
     ARCHIVED,
     EFFECT,

@@ -1,6 +1,6 @@
 """Rows of two-dimensional arrays."""
 
-from punctuated.kernels._jit import inlined
+from punctuated.kernels.jit import inlined
 from punctuated.kernels.layout import Ints
 
 

@@ -6,11 +6,11 @@ ticks for every object and for everything that is done between two objects.
 
 import numpy as np
 
-from punctuated.kernels._jit import in_place, inlined
 from punctuated.kernels.forget import has_ended
-from punctuated.kernels.hash_index import find_run, find_value
+from punctuated.kernels.jit import in_place, inlined
 from punctuated.kernels.layout import EFFECT, FOREVER, NONE, OUT, Bytes, Indices, Ints, Records, State
 from punctuated.kernels.output import punctuate_output
+from punctuated.kernels.value_index import find_run, find_value
 
 MEMBER = np.dtype([("code", "i8"), ("arrived", "i8"), ("departed", "i8"), ("row", "i8")])
 PROBE = np.dtype([("last_departure", "i8"), ("time", "i8")])  # of a disk part, and when memory was joined with it

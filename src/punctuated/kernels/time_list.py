@@ -1,7 +1,9 @@
 """The time list, a ring of T-Nodes in arrival order (PW-15), and the value lists through it (PW-16)."""
 
-from punctuated.kernels._jit import inlined
-from punctuated.kernels.layout import NEVER, NONE, AnyState
+import numpy as np
+
+from punctuated.kernels.jit import inlined, kernel
+from punctuated.kernels.layout import DEAD, NEVER, NONE, AnyState, Ints, Records
 
 
 @inlined
@@ -73,3 +75,22 @@ def advance_head(state: AnyState, side: int) -> None:
     ours = state.sides[side]
     ours.head = next_position(state, side, ours.head)
     ours.length -= 1
+
+
+# Which nodes of a side's ring hold a tuple.
+
+
+@kernel
+def living_nodes(nodes: Records, ring: tuple[int, int], head: int, skipped: int, length: int) -> Ints:
+    """Their positions, oldest first, without that many at the head; `ring` is where it starts and stops."""
+    start, stop = ring
+    found = np.empty(length - skipped, np.int64)
+    n = 0
+    for place in range(skipped, length):
+        position = head + place
+        if position >= stop:
+            position -= stop - start
+        if nodes[position].value >= 0 and nodes[position].mark & DEAD == 0:
+            found[n] = position
+            n += 1
+    return found[:n]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from punctuated.errors import AggregateError
-from punctuated.model.given import text
+from punctuated.model.arguments import text
 
 Function = Literal["count", "sum", "min", "max", "mean", "first", "last"]
 

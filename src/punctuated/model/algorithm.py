@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from punctuated.errors import AlgorithmError
-from punctuated.model.given import text
+from punctuated.model.arguments import text
 
 
 class Propagation(Enum):

@@ -1,6 +1,7 @@
 """Batches: what an operator gets at a time. A table is one batch."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,3 +32,35 @@ class StreamBatch:
     punctuations: tuple[Punctuation, ...] = ()
     passed: npt.NDArray[np.int64] | None = None  # times of rows that are not tuples and end nothing
     tick: pa.Table | None = None
+
+
+# Which part of a join's keys a driver holds.
+
+
+@dataclass(frozen=True)
+class BucketPlace:
+    """The bucket `number` of `n`. What is the same in all buckets comes out of the first one only.
+
+    `at_once` of them are processed at a time while the others rest; `None` means all.
+    """
+
+    number: int = 0
+    n: int = 1
+    at_once: int | None = None
+
+    @property
+    def speaks_for_all(self) -> bool:
+        return self.number == 0
+
+    def __str__(self) -> str:
+        return f"bucket {self.number} of {self.n}" if self.n > 1 else "the join"
+
+
+# A tuple of a stream as plain values, for the oracle and for tests; the operators work on arrays.
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The values of one tuple, in the order of the stream's columns; its time is an integer in microseconds."""
+
+    values: tuple[Any, ...]

@@ -1,7 +1,7 @@
 """The functions of expressions: their names, those of SQL, and how many arguments they take."""
 
 from punctuated.errors import PredicateError
-from punctuated.model.nearest import hint_of
+from punctuated.model.arguments import hint_of
 
 _ANY = 1_000_000_000  # any number of arguments
 

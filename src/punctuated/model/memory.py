@@ -1,12 +1,15 @@
 """What a join may keep in memory: a number of tuples, or of bytes. Tuples beyond that go to disk."""
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 
 from punctuated.errors import AlgorithmError
-from punctuated.model.given import LARGEST, is_whole
-from punctuated.model.size import parse_size, show_size
+from punctuated.model.arguments import LARGEST, is_whole
 
 _LEAST_BYTES = 1 << 16  # less than an empty join takes
+_UNITS = {"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+_TEXT = re.compile(r"\s*+([0-9]{1,20}(?:\.[0-9]{1,20})?)\s*+([a-zA-Z]++)\s*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +72,29 @@ def parse_memory(given: int | str) -> Memory:
     if nbytes < _LEAST_BYTES:
         raise AlgorithmError(f"memory={given!r}: give at least {show_size(_LEAST_BYTES)}, or a number of tuples")
     return Memory(nbytes=nbytes)
+
+
+# Sizes in bytes, as numbers or as text such as "512 MiB".
+
+
+def parse_size(given: int | str, name: str) -> int:
+    """Bytes of a size; `name` is the argument that it was given for."""
+    size = int(given) if is_whole(given) else _read(given, name)
+    if size < 1:
+        raise AlgorithmError(f"{name}={given!r}: give at least one byte")
+    return min(size, LARGEST)
+
+
+def _read(given: object, name: str) -> int:
+    found = _TEXT.fullmatch(given) if isinstance(given, str) else None
+    if found is None or found[2].lower() not in _UNITS:
+        raise AlgorithmError(f"{name}={given!r}: give bytes, or a text such as '512 MiB' or '2 GiB'")
+    return min(int(Fraction(found[1]) * _UNITS[found[2].lower()]), LARGEST)
+
+
+def show_size(size: int) -> str:
+    """A size for people."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} bytes"

@@ -1,19 +1,34 @@
-"""`pt.Policy`: when a staged join purges, relocates, joins what is on disk, builds its index and propagates (PJ-13)."""
+"""Events of a staged join (PJ-13): what its monitor tells, and to what its work may be tied."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any
 
 from punctuated.errors import AlgorithmError
-from punctuated.model.event import Event
-from punctuated.model.given import whole_number
+from punctuated.model.arguments import whole_number
 from punctuated.model.window import Duration, parse_duration
 
 Listener = Callable[[Any], None]  # is given the join
 Condition = Callable[[Any], bool]  # is given the join, and says whether the listener is called
-
 TASKS = ("disk join", "state purge", "state relocation", "index build", "propagation")
 DEFAULT_COUNT = 100  # punctuations that a lazy purge, and propagation, wait for
+
+
+class Event(Enum):
+    """What can happen to a staged join. Several events at once are reported in this order."""
+
+    PUNCTUATIONS_ARRIVED = "punctuations arrived"  # some have taken effect since the last look
+    PURGE_THRESHOLD_REACHED = "purge threshold reached"  # as many as a lazy purge waits for
+    STATE_FULL = "state full"  # there are as many tuples in memory as there may be
+    STREAM_EMPTY = "stream empty"  # no stream brings anything for a while
+    DISK_JOIN_ACTIVATED = "disk join activated"  # too many tuples in memory wait for nothing but a disk join
+    PROPAGATION_REQUESTED = "propagation requested"  # somebody asks for punctuations (pull)
+    PROPAGATION_TIME_EXPIRED = "propagation time expired"  # it is time again to say them (push)
+    PROPAGATION_COUNT_REACHED = "propagation count reached"  # or enough have come for that (push)
+
+
+# `pt.Policy`: when a staged join purges, relocates, joins what is on disk, builds its index and propagates (PJ-13).
 
 
 @dataclass(frozen=True)
@@ -116,7 +131,7 @@ class Policy:
         It comes last, or directly `before` or `after` the listener of that name, and is called if `when` says so.
 
         Example:
-            >>> from punctuated.model.event import Event
+            >>> from punctuated.model.policy import Event
             >>> Policy().on(Event.STATE_FULL, print, before="state relocation").wishes[0].name
             'print'
         """

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from punctuated.errors import WindowError
-from punctuated.model.eternity import UNBOUNDED
-from punctuated.model.nearest import hint_of
+from punctuated.model.arguments import hint_of
+from punctuated.model.times import UNBOUNDED
 from punctuated.model.window import Duration, TimeWindow, Window, parse_duration
 
 Reach = tuple[tuple[int, ...], ...]

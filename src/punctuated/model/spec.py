@@ -1,8 +1,8 @@
-"""The specification of a join: plain data, shared by the oracle, the operators and the engines."""
+"""The two inputs of a join. Symmetric code says `ours` and `other`; `LEFT` and `RIGHT` appear only at the edges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from punctuated.errors import AlgorithmError, ShedError, StreamError
 from punctuated.model.algorithm import PWJOIN, Algorithm, Propagation
@@ -10,12 +10,28 @@ from punctuated.model.memory import Memory
 from punctuated.model.policy import Policy
 from punctuated.model.reach import Reach
 from punctuated.model.shed import Shed
-from punctuated.model.side import Side
 from punctuated.model.window import UntilWindow, Window
 
 DEFAULT_MAX_PUNCTUATIONS = 1_000_000
 MOST_STREAMS = 8
 DEFAULT_NODE_SIZE, DEFAULT_BUCKET_SIZE = 100, 10  # KN-24
+
+
+class Side(IntEnum):
+    """Position of a stream in the join; also the index of its arrays."""
+
+    LEFT = 0
+    RIGHT = 1
+
+    @property
+    def other(self) -> "Side":
+        return Side(1 - self)
+
+
+LEFT, RIGHT = Side.LEFT, Side.RIGHT
+
+
+# The specification of a join: plain data, shared by the oracle, the operators and the engines.
 
 
 class JoinType(StrEnum):
@@ -35,10 +51,14 @@ class JoinType(StrEnum):
 
 
 JOINS_OF_TWO = tuple(how for how in JoinType if how is not JoinType.UNION)
+
+
 _PRESERVING = {
     Side.LEFT: (JoinType.LEFT, JoinType.FULL, JoinType.ANTI),
     Side.RIGHT: (JoinType.RIGHT, JoinType.FULL),
 }
+
+
 _JOIN_TYPE_NAMES: Mapping[str, JoinType] = {
     "inner": JoinType.INNER,
     "left": JoinType.LEFT,

@@ -24,6 +24,9 @@ _REMEDIES = {
     _BEYOND: "are its times in another unit?",
     _BETWEEN: "round them, with pyarrow.compute.floor_temporal(…, unit='microsecond') or the like",
 }
+NEVER = -(2**62)  # before every time
+FOREVER = 2**62  # after every time
+UNBOUNDED = 2**61  # a window that ends only with the other stream
 
 
 def is_time(dtype: pa.DataType) -> bool:

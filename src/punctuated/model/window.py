@@ -9,7 +9,7 @@ from datetime import timedelta
 from fractions import Fraction
 
 from punctuated.errors import WindowError
-from punctuated.model.given import LARGEST, is_whole
+from punctuated.model.arguments import LARGEST, is_whole
 
 Duration = str | int | timedelta
 

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from punctuated.join.tactics.range_predicate import RangePredicate
-from punctuated.join.tactics.window_statistics import Observation
 from punctuated.model.algorithm import ALGORITHMS, PWJOIN
-from punctuated.model.side import Side
-from punctuated.model.spec import JoinSpec
-from punctuated.plan.cost.machine import machine_weights
+from punctuated.model.spec import JoinSpec, Side
+from punctuated.operator.windows.predicate import RangePredicate
+from punctuated.operator.windows.statistics import Observation
 from punctuated.plan.cost.model import Candidate, CostModel
+from punctuated.plan.cost.weights import machine_weights
 from punctuated.plan.statistics import StreamStatistics, expected, expected_state, n_values
 
 VALUE_INDEX = "index of values"

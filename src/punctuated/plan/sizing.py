@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from punctuated.errors import CostError
 from punctuated.kernels import layout as lay
-from punctuated.model.size import parse_size, show_size
+from punctuated.model.memory import parse_size, show_size
 from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS
 from punctuated.model.window import Duration, parse_duration
 from punctuated.plan.cost.inputs import Sides, amount, both_sides, positive, sides

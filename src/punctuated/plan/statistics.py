@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from punctuated.join.tactics.window_statistics import Observation
-from punctuated.model.eternity import UNBOUNDED
 from punctuated.model.reach import farthest
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import JoinSpec
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, Side
+from punctuated.model.times import UNBOUNDED
 from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.operator.windows.statistics import Observation
 from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.bounds import Proof, bound
 from punctuated.plan.sizing import INDEX_BYTES

@@ -8,9 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.join.intake.keys import KeyCodec, key_codec
-from punctuated.join.intake.take_in import key_columns
-from punctuated.join.intake.window_ends import window_ends
+from punctuated.intake.prepare import key_columns, window_ends
+from punctuated.keys.codec import KeyCodec, key_codec
 from punctuated.model.batch import StreamBatch
 from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
 from punctuated.model.spec import JoinSpec, StreamSpec

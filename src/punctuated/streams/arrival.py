@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from punctuated.errors import StreamError
-from punctuated.model.given import text
+from punctuated.model.arguments import text
 
 LARGEST_SIZE = 10**9  # tuples, keys or segments: more would not fit into memory
 FORMS = (

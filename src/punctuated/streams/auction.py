@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from punctuated.errors import StreamError
-from punctuated.model.given import whole_number
+from punctuated.model.arguments import whole_number
 from punctuated.streams.arrival import LARGEST_SIZE
 from punctuated.streams.generator import TIMESTAMP, start_us
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from punctuated.errors import StreamError
-from punctuated.model.given import LARGEST, whole_number
+from punctuated.model.arguments import LARGEST, whole_number
 from punctuated.model.window import Duration, parse_duration
 from punctuated.streams.arrival import LARGEST_SIZE, draw_keys, parse_arrival
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.errors import StreamError
-from punctuated.model.given import whole_number
+from punctuated.model.arguments import whole_number
 from punctuated.streams.arrival import LARGEST_SIZE
 from punctuated.streams.generator import TIMESTAMP
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from punctuated.model.pattern import Pattern
-from punctuated.model.side import LEFT
-from punctuated.model.spec import JoinSpec
+from punctuated.model.spec import LEFT, JoinSpec
 from punctuated.testing import reference
 from punctuated.testing.reference_patterns import matches
 from punctuated.testing.reference_state import BatchOutput

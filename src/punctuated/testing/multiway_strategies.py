@@ -12,12 +12,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from punctuated.model.algorithm import Algorithm, choose_algorithm
+from punctuated.model.batch import Row
 from punctuated.model.pattern import Constant, OneOf
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.reach import Reach, reach_along, reach_by_windows, reach_within, reversed_reach
-from punctuated.model.side import LEFT
-from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JoinSpec, OnViolation, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, LEFT, JoinSpec, OnViolation, StreamSpec
 from punctuated.model.window import TimeWindow
 from punctuated.testing.strategies import (
     Batch,

@@ -12,10 +12,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from punctuated.model.algorithm import Propagation
+from punctuated.model.batch import Row
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import LEFT, RIGHT
-from punctuated.model.spec import JoinSpec, JoinType
-from punctuated.model.tuples import Row
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType
 from punctuated.model.window import CountWindow
 from punctuated.testing.multiway_reference import MultiwayReference
 from punctuated.testing.reference_groups import groups

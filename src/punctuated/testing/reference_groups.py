@@ -6,9 +6,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from punctuated.model.side import LEFT, RIGHT
-from punctuated.model.spec import JoinSpec, JoinType
-from punctuated.model.tuples import Row
+from punctuated.model.batch import Row
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType
 from punctuated.testing.reference_patterns import matches_all
 from punctuated.testing.reference_state import BatchOutput, OutputPunctuation
 

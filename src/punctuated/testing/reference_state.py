@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from punctuated.model.batch import Row
 from punctuated.model.pattern import WILDCARD, Constant, OneOf, Range, Wildcard
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import StreamSpec
-from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow, UntilWindow
 from punctuated.testing.reference_patterns import Patterns, is_empty
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from punctuated.errors import PromiseBroken
 from punctuated.model.algorithm import Propagation
+from punctuated.model.batch import Row
 from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, OnViolation
-from punctuated.model.tuples import Row
 from punctuated.testing.reference_memory import forget_punctuations
 from punctuated.testing.reference_patterns import Patterns, listed, matches_all
 from punctuated.testing.reference_ranges import cover, end_time, glue, settle

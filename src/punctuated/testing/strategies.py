@@ -13,11 +13,20 @@ from typing import Any
 from hypothesis import strategies as st
 
 from punctuated.model.algorithm import Algorithm, choose_algorithm
+from punctuated.model.batch import Row
 from punctuated.model.pattern import EMPTY, WILDCARD, Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import LEFT, RIGHT, Side
-from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, JOINS_OF_TWO, JoinSpec, JoinType, OnViolation, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.spec import (
+    DEFAULT_MAX_PUNCTUATIONS,
+    JOINS_OF_TWO,
+    LEFT,
+    RIGHT,
+    JoinSpec,
+    JoinType,
+    OnViolation,
+    Side,
+    StreamSpec,
+)
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow, Window
 from punctuated.testing.reference_patterns import matches_all
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from punctuated.model.batch import StreamBatch
+from punctuated.model.batch import Row, StreamBatch
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import StreamSpec
-from punctuated.model.tuples import Row
 
 
 def stream_schema(spec: StreamSpec) -> pa.Schema:

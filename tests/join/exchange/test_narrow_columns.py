@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.join.exchange.narrow_columns import narrowed, widened
-from punctuated.join.exchange.parcels import read_parcels, write_parcels
-from punctuated.join.exchange.spread import split
+from punctuated.arrow.whole_numbers import narrowed, widened
+from punctuated.exchange.parcels import read_parcels, write_parcels
+from punctuated.exchange.spread import split
 from punctuated.model.batch import StreamBatch
 
 N = 3_000  # enough rows to be narrowed

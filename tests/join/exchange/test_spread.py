@@ -10,13 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver_harness import add_up, is_spreadable, new_driver, observe
-from punctuated.join.exchange.parcels import read_parcels, write_parcels
-from punctuated.join.exchange.spread import bucket_numbers, spread
-from punctuated.model.bucket import BucketPlace
+from punctuated.exchange.parcels import read_parcels, write_parcels
+from punctuated.exchange.spread import bucket_numbers, spread
+from punctuated.model.batch import BucketPlace, Row
 from punctuated.model.pattern import Constant, OneOf
-from punctuated.model.side import Side
-from punctuated.model.spec import JoinSpec, OnViolation, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.spec import JoinSpec, OnViolation, Side, StreamSpec
 from punctuated.testing.checks import Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
 from punctuated.testing.strategies import Batch, Case, Object, cases, key_patterns
 from punctuated.testing.tables import as_batch, stream_schema

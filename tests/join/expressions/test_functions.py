@@ -10,10 +10,10 @@ import pytest
 
 import punctuated as pt
 from punctuated.errors import PredicateError
-from punctuated.join.expressions.evaluate import column_of, result_type
-from punctuated.join.expressions.functions import COMPUTED
+from punctuated.expressions.evaluate import column_of, result_type
+from punctuated.expressions.functions import COMPUTED
+from punctuated.model.expression import Expression, Literal
 from punctuated.model.functions import FUNCTIONS
-from punctuated.model.predicate import Expression, Literal
 
 MOMENT = datetime(2024, 2, 29, 13, 45, 7, 250_000)
 TABLE = pa.table(

@@ -7,14 +7,12 @@ import pyarrow as pa
 import pytest
 
 from driver_harness import new_driver
-from punctuated.join.exchange.spread import spread
-from punctuated.join.intake.idle import IdleStreams
+from punctuated.exchange.spread import spread
+from punctuated.intake.idle import IdleStreams
 from punctuated.kernels.layout import SIDE
-from punctuated.model.batch import StreamBatch
+from punctuated.model.batch import Row, StreamBatch
 from punctuated.model.punctuation import time_floor
-from punctuated.model.side import LEFT, RIGHT
-from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import TimeWindow
 from punctuated.testing.strategies import COLUMNS
 from punctuated.testing.tables import as_batch

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.join.intake.merge_order import merge_many, merge_order
+from punctuated.intake.prepare import merge_many, merge_order
 from punctuated.kernels.layout import Objects
-from punctuated.kernels.packed import pack, unpack, unpack_object
+from punctuated.kernels.order import pack, unpack, unpack_object
 
 TIMES = st.lists(st.integers(-3, 9), max_size=8).map(sorted)
 

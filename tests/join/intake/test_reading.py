@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from punctuated.errors import ColumnError, PatternError, PunctuatedError
-from punctuated.join.intake.reading import Reader, announce
+from punctuated.intake.reading import Reader, announce
 from punctuated.model.pattern import Range
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import Fault
@@ -95,7 +95,7 @@ def test_lists_that_multiply_to_too_many_keys_are_a_fault() -> None:
 
 def test_times_beside_large_ones_stay_exact() -> None:
     """NumPy makes floats of an empty list, which cannot tell 2^53 from 2^53 + 1."""
-    from punctuated.join.intake.take_in import ending_times, punctuation_times
+    from punctuated.intake.prepare import ending_times, punctuation_times
 
     ours = reader(pa.int64(), pa.int64())
     table = pa.table({"k": pa.nulls(2, pa.int64()), "ts": [2**53, 2**53 + 1], "said": ["<1,*>", "<2,*>"]})

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from punctuated.join.intake.recast import recast
+from punctuated.arrow.types import recast
 
 
 def declared(zone: str, nullable: bool = False) -> pa.DataType:

@@ -7,15 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.join.driver import JoinDriver
-from punctuated.join.exchange.spread import spread
-from punctuated.join.setup import DriverSetup
-from punctuated.model.batch import StreamBatch
-from punctuated.model.bucket import BucketPlace
+from punctuated.exchange.spread import spread
+from punctuated.model.batch import BucketPlace, StreamBatch
 from punctuated.model.counters import COLUMNS, COUNTERS
-from punctuated.model.side import Side
-from punctuated.model.spec import JoinSpec
+from punctuated.model.spec import JoinSpec, Side
+from punctuated.operator.driver import JoinDriver
 from punctuated.plan.allocation import shed_allocation
+from punctuated.state.setup import DriverSetup
 
 N = 400
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver_harness import new_driver
-from punctuated.join.output.group_by import GroupBy
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.spec import JoinSpec
+from punctuated.output.groups.group_by import GroupBy
 from punctuated.testing import reference
 from punctuated.testing.reference_patterns import matches_all
 from punctuated.testing.strategies import Batch, HonestCase, cases, honest_cases

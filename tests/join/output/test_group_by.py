@@ -12,20 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver_harness import new_driver
+from punctuated.arrow.ipc import pack_bundle, to_ipc
 from punctuated.errors import SnapshotError
-from punctuated.join.driver import JoinDriver
-from punctuated.join.exchange.bundle import pack_bundle, to_ipc
-from punctuated.join.exchange.spread import spread
-from punctuated.join.output import group_by
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.group_by import GroupBy
+from punctuated.exchange.spread import spread
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.bucket import BucketPlace
+from punctuated.model.batch import BucketPlace, Row
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.side import Side
-from punctuated.model.spec import JoinType
-from punctuated.model.tuples import Row
+from punctuated.model.spec import JoinType, Side
+from punctuated.operator.driver import JoinDriver
+from punctuated.output.batch_result import BatchResult
+from punctuated.output.groups import group_by
+from punctuated.output.groups.group_by import GroupBy
 from punctuated.testing import reference
 from punctuated.testing.strategies import Case, Object, cases, honest_cases
 from punctuated.testing.tables import as_batch

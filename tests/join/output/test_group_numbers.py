@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.join.output.group_numbers import number_groups
+from punctuated.output.groups.group_by import number_groups
 
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.float64())])
 NAN = float("nan")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.join.output.json_rows import render_rows
+from punctuated.arrow.json_rows import render_rows
 
 COLUMNS: dict[str, tuple[pa.DataType, list[Any], list[Any]]] = {  # type, values, what JSON says of them
     "nothing": (pa.null(), [None], [None]),

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import punctuated as pt
-from punctuated.join.output.told import print_keys
 from punctuated.model.pattern import Constant
 from punctuated.model.pattern_text import print_patterns
+from punctuated.output.punctuations import print_keys
 
 TEXT = st.text(st.sampled_from('aZ09_ .:@/+-,<>[](){}"\\\n\r\té€*'), max_size=4)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import punctuated as pt
 from punctuated.errors import PredicateError
-from punctuated.join.output.where import WherePredicate
+from punctuated.expressions.evaluate import WherePredicate
 
 LIMITS = [2**63 - 1, 2**63 - 2, -(2**63), 1 - 2**63, 2**62, -(2**32), 0, 1, -1, 7, None]
 numbers = st.lists(st.tuples(st.sampled_from(LIMITS), st.sampled_from(LIMITS)), min_size=1, max_size=9)

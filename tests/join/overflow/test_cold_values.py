@@ -16,19 +16,17 @@ from multiway_harness import check as check_many
 from multiway_harness import new_driver as new_driver_of_many
 from multiway_harness import run as run_many
 from punctuated.errors import ScratchError, SnapshotError
-from punctuated.join.driver import JoinDriver
-from punctuated.join.overflow.cold import cold_blocks
-from punctuated.join.overflow.cold.cold_values import ColdValues
-from punctuated.join.overflow.scratch import Scratch
-from punctuated.join.state.journal import Journal, restore
-from punctuated.model.batch import StreamBatch
+from punctuated.model.batch import Row, StreamBatch
+from punctuated.model.expression import left, right
 from punctuated.model.memory import Allowance, Memory
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range
-from punctuated.model.side import LEFT, RIGHT
-from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, StreamSpec
-from punctuated.model.spelling import left, right
-from punctuated.model.tuples import Row
+from punctuated.model.spec import JOINS_OF_TWO, LEFT, RIGHT, JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow
+from punctuated.operator.driver import JoinDriver
+from punctuated.snapshot.journal import Journal, restore
+from punctuated.spill import blocks as cold_blocks
+from punctuated.spill.values import ColdValues
+from punctuated.storage.scratch import Scratch
 from punctuated.testing.checks import DOMAIN, Observed, check_equals_oracle, expected
 from punctuated.testing.multiway_strategies import multiway_cases
 from punctuated.testing.strategies import COLUMNS, Batch, Case, Object, cases, key_patterns

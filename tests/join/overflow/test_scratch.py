@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from punctuated.errors import ScratchError
-from punctuated.join.overflow import scratch
-from punctuated.join.overflow.scratch import VARIABLE, Scratch
+from punctuated.storage import scratch
+from punctuated.storage.scratch import VARIABLE, Scratch
 
 TABLE = pa.table({"k": [1, 2, 3], "v": ["a", None, "c"]})
 
@@ -86,7 +86,7 @@ def test_folders_go_with_the_join() -> None:
 
 KILLED = """
 import os, sys, pyarrow as pa
-from punctuated.join.overflow.scratch import Scratch
+from punctuated.storage.scratch import Scratch
 store = Scratch()
 store.write("one", pa.table({"k": [1]}))
 print(store.folder)

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punctuated.errors import ShedError
-from punctuated.join.shedding.coins import Coins, Shares, flip_coins, right_probes, row_ids, turns
 from punctuated.kernels.layout import Objects
-from punctuated.kernels.merge import merge_two
+from punctuated.kernels.order import merge_two
 from punctuated.model.shed import Shed, shed
-from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.shedding.coins import Coins, Shares, flip_coins, right_probes, row_ids, turns
 
 N = 20_000
 ROWS = pa.table({"k": np.arange(N) % 50, "ts": np.arange(N)})

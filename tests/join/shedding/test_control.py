@@ -2,7 +2,7 @@
 
 import pytest
 
-from punctuated.join.shedding.control import Pace
+from punctuated.shedding.control import Pace
 
 
 def test_nothing_is_limited_before_a_batch_was_slow() -> None:

@@ -13,18 +13,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
+from punctuated.arrow.ipc import from_ipc, unpack_bundle
 from punctuated.errors import AggregateError
-from punctuated.join.exchange.bundle import from_ipc, unpack_bundle
-from punctuated.join.output.batch_result import BatchResult
-from punctuated.join.output.group_by import GroupBy
-from punctuated.join.output.grouping import check_grouping, describe_grouping
-from punctuated.join.output.told import Told
-from punctuated.join.output.views import punctuation_schema
-from punctuated.join.shedding.coins import Shares, flip_coins
-from punctuated.join.shedding.estimates import PAIR_SCHEMA, PROBING, STORED, UNTIL, GroupEstimates, P, Q, pair_columns
 from punctuated.kernels.layout import FOREVER
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.side import RIGHT, Side
+from punctuated.model.spec import RIGHT, Side
+from punctuated.output.batch_result import BatchResult
+from punctuated.output.groups.group_by import GroupBy
+from punctuated.output.groups.grouping import check_grouping, describe_grouping
+from punctuated.output.punctuations import Told
+from punctuated.output.views import punctuation_schema
+from punctuated.shedding.coins import Shares, flip_coins
+from punctuated.shedding.estimates import PAIR_SCHEMA, PROBING, STORED, UNTIL, GroupEstimates, P, Q, pair_columns
 
 Mask = npt.NDArray[np.bool_]
 AGGREGATES = {

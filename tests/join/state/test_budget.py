@@ -5,13 +5,12 @@ import pytest
 
 import punctuated as pt
 from driver_harness import new_driver
-from punctuated.join.driver import JoinDriver
-from punctuated.join.state.journal import Journal, restore
-from punctuated.model.batch import StreamBatch
-from punctuated.model.bucket import BucketPlace
-from punctuated.model.size import parse_size, show_size
+from punctuated.model.batch import BucketPlace, StreamBatch
+from punctuated.model.memory import parse_size, show_size
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.operator.driver import JoinDriver
+from punctuated.snapshot.journal import Journal, restore
 
 COLUMNS = ("k", "ts", "v")
 

@@ -13,16 +13,15 @@ from driver_harness import new_driver, run
 from journaled import journaled
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import SnapshotError
-from punctuated.join.driver import JoinDriver
-from punctuated.join.intake.reading import Reader
-from punctuated.join.state.difference import show_both
-from punctuated.join.state.journal import Journal, restore
-from punctuated.model.batch import StreamBatch
+from punctuated.intake.reading import Reader
+from punctuated.model.batch import Row, StreamBatch
 from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, StreamSpec
-from punctuated.model.tuples import Row
 from punctuated.model.window import TimeWindow
+from punctuated.operator.driver import JoinDriver
+from punctuated.snapshot.fingerprint import show_both
+from punctuated.snapshot.journal import Journal, restore
 from punctuated.testing.checks import check_equals_oracle
 from punctuated.testing.strategies import Case, cases, key_patterns
 from punctuated.testing.tables import as_batch

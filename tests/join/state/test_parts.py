@@ -9,18 +9,17 @@ import pyarrow as pa
 import pytest
 
 from driver_harness import bound_join
-from punctuated.join.driver import JoinDriver
-from punctuated.join.shedding.control import Pace
 from punctuated.model.algorithm import PWJOIN, Algorithm, pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.shed import Shed
-from punctuated.model.side import Side
-from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.spec import JoinSpec, Side, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.operator.driver import JoinDriver
 from punctuated.plan.cost.model import CostModel
 from punctuated.plan.optimizer import StructureChooser
+from punctuated.shedding.control import Pace
 from punctuated.testing.strategies import COLUMNS
 from punctuated.testing.tables import stream_schema
 

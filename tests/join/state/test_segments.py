@@ -10,17 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.join.intake.keys import key_codec
-from punctuated.join.state.cuts import CodeLine, Cut, Stretch, ValueLine
-from punctuated.join.state.growing_records import GrowingRecords
-from punctuated.join.state.ordered_index import OrderedIndex
-from punctuated.join.state.pattern_pieces import PatternPieces
-from punctuated.join.state.segments import Segments
-from punctuated.join.state.standing import ENDED, no_times, over
 from punctuated.kernels import layout as lay
 from punctuated.kernels.ranges import find_first_endings
+from punctuated.keys.codec import key_codec
 from punctuated.model.pattern import WILDCARD, Range
-from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.punctuations.ordered_ranges import OrderedIndex
+from punctuated.punctuations.pending_ranges import GrowingRecords
+from punctuated.punctuations.pieces import PatternPieces
+from punctuated.punctuations.segments import ENDED, CodeLine, Cut, Segments, Stretch, ValueLine, no_times, over
 
 DOMAIN = range(30)
 INTERVALS = st.tuples(st.integers(0, 24), st.integers(1, 6)).map(lambda drawn: (drawn[0], drawn[0] + drawn[1]))

@@ -5,7 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.join.state.take_rows import take_rows
+from punctuated.arrow.rows import take_rows
 
 
 @given(st.data(), st.lists(st.integers(0, 40), min_size=1, max_size=5))

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driver_harness import new_driver, run
-from punctuated.join.driver import JoinDriver
-from punctuated.join.state.journal import Journal, restore
-from punctuated.join.tactics.window_state import WindowState
 from punctuated.model.algorithm import pair
-from punctuated.model.predicate import Expression
+from punctuated.model.batch import Row
+from punctuated.model.expression import Expression, band, left, right
 from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType
-from punctuated.model.spelling import band, left, right
-from punctuated.model.tuples import Row
+from punctuated.operator.driver import JoinDriver
+from punctuated.operator.windows.tactic import WindowState
+from punctuated.snapshot.journal import Journal, restore
 from punctuated.testing.checks import Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, window_cases
 

@@ -7,18 +7,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from punctuated.join.driver import JoinDriver
-from punctuated.join.setup import DriverSetup
-from punctuated.join.state.journal import Journal, restore
-from punctuated.join.tactics.window_statistics import Chooser, Observation, Sides, WindowStatistics
 from punctuated.kernels.layout import NO_PROBE, NO_STORE, NULL_KEY, Objects
 from punctuated.model.algorithm import pair
-from punctuated.model.batch import StreamBatch
-from punctuated.model.bucket import BucketPlace
+from punctuated.model.batch import BucketPlace, StreamBatch
 from punctuated.model.shed import Shed
-from punctuated.model.side import RIGHT
-from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.spec import RIGHT, JoinSpec, StreamSpec
 from punctuated.model.window import CountWindow
+from punctuated.operator.driver import JoinDriver
+from punctuated.operator.windows.statistics import Chooser, Observation, Sides, WindowStatistics
+from punctuated.snapshot.journal import Journal, restore
+from punctuated.state.setup import DriverSetup
 
 SCHEMA = pa.schema([("k", pa.int64()), ("ts", pa.int64())])
 N_VALUES = 50

@@ -7,20 +7,19 @@ import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.experiments.timed import timed
-from punctuated.join.intake.reading import Reader
-from punctuated.join.intake.take_in import Intake
-from punctuated.join.shedding.coins import Shares
-from punctuated.join.tactics.served_predicate import check_structures
-from punctuated.join.tactics.window_indexes import WindowIndexes
-from punctuated.join.tactics.window_state import WindowState
+from punctuated.intake.prepare import Intake
+from punctuated.intake.reading import Reader
 from punctuated.kernels.layout import NO_PROBE, NO_STORE
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
-from punctuated.model.side import RIGHT, Side
-from punctuated.model.spec import JoinSpec, StreamSpec
-from punctuated.model.spelling import band
+from punctuated.model.expression import band
+from punctuated.model.spec import RIGHT, JoinSpec, Side, StreamSpec
 from punctuated.model.window import CountWindow
+from punctuated.operator.windows.indexes import WindowIndexes
+from punctuated.operator.windows.predicate import check_structures
+from punctuated.operator.windows.tactic import WindowState
 from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
+from punctuated.shedding.coins import Shares
 
 _SCHEMA = pa.schema([("value", pa.int64()), ("ts", pa.int64())])
 _VALUES = 2**40  # that are searched by ranges, so many that hardly two are equal

@@ -1,15 +1,15 @@
-"""Forgetting in a join of any number of streams: a tuple goes once no result to come can hold it.
+"""Propagation in a join of any number of streams: when a value is over in the output.
 
-It is *complete* when every other stream has ended its value or is beyond its reach. A value has *no partner* when a
-stream has ended it and has no tuple of it left: then all its tuples go. Where one stream has ended a value and another
-is beyond reach, that is not said by the order of the ring: such tuples go when their value is looked at, which is when
-a tuple or an ending of it comes, and at the end of a batch.
+Either all streams have ended it, or one has, by name, and no partner of its last tuple can come: every other stream has
+ended the value or is beyond that tuple's reach. A deadline waits for one of those that are not; then the others are
+looked at. It belongs to the stream it waits for, and its order tells which stream has ended the value.
 """
 
-from punctuated.kernels._jit import inlined, part
 from punctuated.kernels.by_state import (
     advance,
+    deadline_due,
     leaving_watermark,
+    propagate,
     purge_finished,
     purge_for_ending,
     purge_for_stream_end,
@@ -17,11 +17,133 @@ from punctuated.kernels.by_state import (
     sweep,
     tidy,
 )
-from punctuated.kernels.forget import forget_tuple
-from punctuated.kernels.layout import DEAD, EFFECT, EFFECT_ANY, FOREVER, NEVER
+from punctuated.kernels.forget import awaits_output, ended_ts, forget_tuple, has_ended
+from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.layout import (
+    BOTH,
+    BY_WINDOW,
+    DEAD,
+    EARLY,
+    EFFECT,
+    EFFECT_ANY,
+    FOREVER,
+    NEVER,
+    NONE,
+    OUT,
+    UNBOUNDED,
+)
 from punctuated.kernels.multiway.layout import MultiState
-from punctuated.kernels.multiway.propagate import meet_deadlines
+from punctuated.kernels.order import pack, unpack
+from punctuated.kernels.output import punctuate_output
 from punctuated.kernels.time_list import advance_head, next_position, unlink_first
+from punctuated.kernels.timers import due_at, pop_timer, push_timer
+
+
+@part
+def regular_ts(state: MultiState, index: int) -> int:
+    """The latest time at which a stream ended the value, if all have; else FOREVER."""
+    latest = NEVER
+    for side in range(state.sides.size):
+        if not has_ended(state, side, index):
+            return FOREVER
+        latest = max(latest, ended_ts(state, side, index))
+    return int(latest)
+
+
+@inlined
+def set_deadline(state: MultiState, watched: int, time: int, side: int, index: int) -> None:
+    """Look at a value that `side` has ended when the watched stream's watermark is beyond `time`."""
+    common, ours = state.common[0], state.sides[watched]
+    common.timers += 1
+    order = pack(common.timers, side)
+    ours.n_deadlines = push_timer(state.deadlines[watched], ours.n_deadlines, time, order, index)
+    common.due = min(common.due, due_at(state, watched, time + 1))
+
+
+@deadline_due.of(MultiState)
+@inlined
+def due_by_watched(state: MultiState, side: int, time: int) -> int:
+    """When the stream's own watermark is beyond the time."""
+    return due_at(state, side, time + 1)
+
+
+@inlined
+def progress(state: MultiState, side: int) -> int:
+    """How far a stream is; its watermark may be behind where the stream ends just now."""
+    return int(max(state.sides[side].watermark, state.sides[side].floor))
+
+
+@part
+def early_ts(state: MultiState, side: int, index: int, just_ended: bool, waits: bool) -> int:
+    """Since when no partner of the last tuple can come of a value that `side` has ended; FOREVER if one can.
+
+    Then it waits for a stream that can bring one. A value may have several deadlines: where a stream ends it that a
+    deadline waits for, another is set.
+    """
+    ts, last = ended_ts(state, side, index), state.endings[index].last_ts[side]
+    if last == NEVER:
+        return ts
+    proved, long_ago = NEVER, just_ended
+    for other in range(state.sides.size):
+        if other == side:
+            continue
+        end = last + state.far[side, other]
+        is_beyond, is_over = progress(state, other) > end, has_ended(state, other, index)
+        if not is_beyond and not is_over:
+            if waits and state.far[side, other] != UNBOUNDED:
+                set_deadline(state, other, end, side, index)
+            return FOREVER
+        by_other = ended_ts(state, other, index) if is_over else FOREVER
+        proved = max(proved, min(by_other, end + 1) if is_beyond else by_other)
+        long_ago = long_ago and is_beyond and progress(state, side) > end + 1
+    return int(ts if long_ago else max(ts, proved))
+
+
+@part
+def propagate_early(state: MultiState, index: int, ended_by: int, met: int) -> None:
+    """Say that a value is over if any stream that has ended it proves that; the first proof counts.
+
+    `ended_by` has just ended it, or a deadline of `met` has passed; the other one is NONE.
+    """
+    first = FOREVER
+    for side in range(state.sides.size):
+        if state.sides[side].alone == BY_WINDOW and awaits_output(state, side, index):
+            first = min(first, early_ts(state, side, index, side == ended_by, met in (side, NONE)))
+    if first != FOREVER:
+        punctuate_output(state, index, first, EARLY)
+
+
+@propagate.of(MultiState)
+@part
+def propagate_of_many(state: MultiState, side: int, index: int) -> None:
+    """An ending by `side` may have been the last word, or the last that an earlier one has waited for."""
+    if not state.common[0].propagates or state.values[index].flags & OUT:
+        return
+    latest = regular_ts(state, index)
+    if latest != FOREVER:
+        punctuate_output(state, index, latest, BOTH)
+    else:
+        propagate_early(state, index, side, NONE)
+
+
+@part
+def meet_deadlines(state: MultiState, watched: int) -> None:
+    """Look at the ended values that have waited for this stream."""
+    ours, heap = state.sides[watched], state.deadlines[watched]
+    while ours.n_deadlines and heap[0].time < ours.watermark:
+        ours.n_deadlines = pop_timer(heap, ours.n_deadlines)
+        timer = heap[ours.n_deadlines]
+        index, side = timer.value, unpack(timer.order)[1]
+        if awaits_output(state, side, index):
+            propagate_early(state, index, NONE, side)
+
+
+# Forgetting in a join of any number of streams: a tuple goes once no result to come can hold it.
+#
+# It is *complete* when every other stream has ended its value or is beyond its reach. A value has *no partner* when a
+# stream has ended it and has no tuple of it left: then all its tuples go. Where one stream has ended a value and
+# another is beyond reach, that is not said by the order of the ring: such tuples go when their value is looked at,
+# which is when a tuple or an ending of it comes, and at the end of a batch.
 
 
 @leaving_watermark.of(MultiState)

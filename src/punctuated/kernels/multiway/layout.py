@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from punctuated.kernels._jit import inlined
 from punctuated.kernels.by_state import n_streams
+from punctuated.kernels.jit import inlined
 from punctuated.kernels.layout import Indices, Ints, Records, State
 
 # How the tuples of a stream are found that may complete a result; in a union none does, and each is a result by itself.

@@ -3,13 +3,12 @@
 Every result holds the tuple at hand and stored ones, so none comes twice.
 """
 
-from punctuated.kernels._jit import in_place, inlined, part
 from punctuated.kernels.admit import breaks_promise, note_last, pass_by, turn_away
 from punctuated.kernels.batch import has_room, timer_quota
 from punctuated.kernels.clock import move_clock
 from punctuated.kernels.clusters import open_value
 from punctuated.kernels.endings import end_at_once
-from punctuated.kernels.hash_index import add_value, find_value
+from punctuated.kernels.jit import in_place, inlined, part
 from punctuated.kernels.layout import (
     DONE,
     NEEDS_ROOM,
@@ -25,9 +24,10 @@ from punctuated.kernels.layout import (
 from punctuated.kernels.multiway.forget import clean, is_complete, over_by_name, over_streams, settle_if_ended, tidy_up
 from punctuated.kernels.multiway.layout import UNJOINED, MultiState
 from punctuated.kernels.multiway.walk import begin_way, go_on, may_complete, order_sides
-from punctuated.kernels.packed import unpack_object
+from punctuated.kernels.order import unpack_object
 from punctuated.kernels.punctuations import process_punctuation
 from punctuated.kernels.time_list import append_node
+from punctuated.kernels.value_index import add_value, find_value
 
 
 @inlined

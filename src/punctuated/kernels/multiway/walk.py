@@ -6,7 +6,7 @@ written down step by step, so that it can be interrupted where the buffer of res
 than the windows (WJ-26), whole results are looked at again.
 """
 
-from punctuated.kernels._jit import inlined, part
+from punctuated.kernels.jit import inlined, part
 from punctuated.kernels.layout import DEAD, FOREVER, NEVER
 from punctuated.kernels.multiway.layout import BY_SCAN, BY_VALUE, MultiState
 from punctuated.kernels.time_list import next_position

@@ -7,10 +7,17 @@ lengths (KN-09). Formulas that are here only because a paper prints them come fr
 
 from punctuated.plan.cost.choice import ALL_PAIRS, best, candidates
 from punctuated.plan.cost.crossover import SHOWN_PAIRS, Crossover, crossovers
-from punctuated.plan.cost.full_join import direction_costs, unit_time_cost
 from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE, PREDICATES, STRUCTURES
-from punctuated.plan.cost.model import Candidate, CostModel
-from punctuated.plan.cost.one_way import insert_cost, invalidate_cost, one_way_cost, probe_cost
+from punctuated.plan.cost.model import (
+    Candidate,
+    CostModel,
+    direction_costs,
+    insert_cost,
+    invalidate_cost,
+    one_way_cost,
+    probe_cost,
+    unit_time_cost,
+)
 from punctuated.plan.cost.output import output_rate, selectivity
 from punctuated.plan.cost.paper.closed_forms import hh_ht_ratio, ht_nt_ratio, th_hh_ratio, tn_th_ratio
 from punctuated.plan.cost.paper.limited_output import (
@@ -25,8 +32,11 @@ from punctuated.plan.cost.paper.limited_output import (
 from punctuated.plan.cost.paper.one_way import btree_cost, hash_cost, nested_loops_cost, ttree_cost
 from punctuated.plan.cost.paper.pwjoin_state import purge_probability, pwjoin_state
 from punctuated.plan.cost.paper.table import PAPER_TABLE, Workload
-from punctuated.plan.cost.weights import KANG_WEIGHTS, ValueIndexWeight, Weight, Weights
-from punctuated.plan.cost.weights_file import (
+from punctuated.plan.cost.weights import (
+    KANG_WEIGHTS,
+    ValueIndexWeight,
+    Weight,
+    Weights,
     calibrated_weights,
     load_weights,
     save_weights,

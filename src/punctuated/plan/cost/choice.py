@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Required, Unpack
 
-from punctuated.plan.cost.full_join import JoinOptions, full_load
 from punctuated.plan.cost.inputs import STRUCTURES
-from punctuated.plan.cost.model import Candidate, CostModel, ModelOptions
+from punctuated.plan.cost.model import Candidate, CostModel, JoinOptions, ModelOptions, full_load
 
 ALL_PAIRS = tuple(f"{on_a}{on_b}" for on_a, on_b in product(STRUCTURES, repeat=2))
 

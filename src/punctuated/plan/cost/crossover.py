@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Unpack
 
 from punctuated.errors import CostError
-from punctuated.plan.cost.full_join import full_load
-from punctuated.plan.cost.model import CostModel, ModelOptions
+from punctuated.plan.cost.model import CostModel, ModelOptions, full_load
 
 SHOWN_PAIRS = ("HH", "TT", "HT", "TH", "HN", "NH", "TN", "NT")  # those of figure 2 and Table 3, in its order
 

@@ -5,21 +5,25 @@ unit of the weights, see `weights`.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TypedDict
+from typing import TypedDict, Unpack
 
 from punctuated.errors import CostError
-from punctuated.join.tactics.window_statistics import Observation
-from punctuated.model.side import LEFT, RIGHT, Side
+from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.operator.windows.statistics import Observation
 from punctuated.plan.cost.inputs import (
     BUCKET_SIZE,
     NODE_SIZE,
     STRUCTURES,
     Sides,
+    amount,
+    both_sides,
     check_bucket_size,
     check_node_size,
     serving_structures,
+    sides,
     structures_of,
 )
 from punctuated.plan.cost.touched import tuples_probed, tuples_updated
@@ -132,3 +136,125 @@ class CostModel:
         (left, right), (in_left, in_right) = seen.probing, seen.matches
         arrivals = sum(seen.rates) * weight.arrival + sum(seen.storing) * is_new * weight.new_value
         return arrivals + (left * in_right + right * in_left) * weight.match
+
+
+# The cost of one direction of a join: one stream probes a window, the other one updates it (KN-11 … KN-16).
+#
+# Functions over `CostModel`: their options beside those named here are its `weights`, `bucket_size` and `node_size`.
+
+
+def probe_cost(structure: str, window: float, *, matches: float = 0, **options: Unpack[ModelOptions]) -> float:
+    """Cost of one search in a window: tuples touched, times P, and the fixed cost if there is one.
+
+    Args:
+        structure: `N` nested loops, `H` hash index, `B` B+tree or `T` T-tree.
+        window: Tuples in the window, B.
+        matches: Expected matches of a search; in a tree each is one more tuple touched, unless the weights say what a
+            match costs. The paper has none.
+        options: See `CostModel`.
+
+    Example:
+        >>> round(probe_cost("N", 5000), 6), round(probe_cost("H", 5000), 6)
+        (1.5, 0.0055)
+    """
+    return CostModel(**options).probe(structure, amount(window, "window"), amount(matches, "matches"))
+
+
+def insert_cost(structure: str, window: float, **options: Unpack[ModelOptions]) -> float:
+    """Cost of storing a tuple in a window: tuples touched, times I, and the fixed cost if there is one.
+
+    Example:
+        >>> insert_cost("H", 5000)
+        0.00078
+    """
+    return CostModel(**options).insert(structure, amount(window, "window"))
+
+
+def invalidate_cost(structure: str, window: float, **options: Unpack[ModelOptions]) -> float:
+    """Cost of forgetting the oldest tuple: it has to be found again, so that it equals an insertion (KN-14, KN-16).
+
+    Example:
+        >>> invalidate_cost("T", 5000) == insert_cost("T", 5000)
+        True
+    """
+    return CostModel(**options).invalidate(structure, amount(window, "window"))
+
+
+def one_way_cost(
+    structure: str,
+    *,
+    probe_rate: float,
+    update_rate: float,
+    window: float,
+    matches: float = 0,
+    **options: Unpack[ModelOptions],
+) -> float:
+    """Cost of one direction, whatever the structure: a line of Eq. (2).
+
+    Each tuple that updates the window is inserted and drives another one out (physical windows, KN-03). A tuple that
+    probes also goes through the loop of the join, which the paper takes to be free.
+
+    Example:
+        >>> round(one_way_cost("T", probe_rate=998, update_rate=2, window=9500), 5)
+        4.16896
+    """
+    model, probes = CostModel(**options), amount(probe_rate, "probe_rate")
+    updates, window = amount(update_rate, "update_rate"), amount(window, "window")
+    worked = model.one_way(structure, probes, updates, window, amount(matches, "matches"))
+    return probes * model.weights.loop + worked
+
+
+# The cost of a whole join per unit of time: the sum of its two directions (KN-10, KN-11, KN-19).
+
+
+class JoinOptions(ModelOptions, total=False):
+    """Options of all functions that weigh whole joins."""
+
+    matches: float | Sequence[float]
+
+
+def full_load(windows: Sequence[float], rates: Sequence[float], matches: float | Sequence[float] = 0) -> Observation:
+    """The load of a join that sheds nothing, from numbers that users gave."""
+    return Observation.unshed(sides(rates, "rates"), sides(windows, "windows"), both_sides(matches, "matches"))
+
+
+def direction_costs(
+    pair: str,
+    *,
+    windows: Sequence[float],
+    rates: Sequence[float],
+    matches: float | Sequence[float] = 0,
+    **options: Unpack[ModelOptions],
+) -> Sides:
+    """Eq. (2): the costs of the directions A → B (left probes right) and B → A (right probes left).
+
+    `C_{A→B} = lambda_a * probe(b) + lambda_b * (insert(b) + invalidate(b))`, and its mirror. Neither depends on the
+    structure of the other, so the best pair is made of the best structure for each.
+
+    Args:
+        pair: Two letters: the structure on window A, then that on window B.
+        windows: Tuples in the windows of the left (A) and the right stream (B).
+        rates: Tuples per second of both streams, lambda_a and lambda_b.
+        matches: Expected matches of a search, in window A and in window B; see `probe_cost`.
+        options: `weights`, `bucket_size` and `node_size`, see `CostModel`.
+
+    Example:
+        >>> [round(cost, 4) for cost in direction_costs("TN", windows=(9500, 500), rates=(2, 998))]
+        [0.4996, 4.169]
+    """
+    return CostModel(**options).directions(pair, full_load(windows, rates, matches))
+
+
+def unit_time_cost(
+    pair: str, *, windows: Sequence[float], rates: Sequence[float], **options: Unpack[JoinOptions]
+) -> float:
+    """Eq. (1): what a join costs per unit of time, in seconds of CPU per 60 seconds of input (XD-23).
+
+    `C = lambda_a * (probe(b) + insert(a) + invalidate(a)) + lambda_b * (probe(a) + insert(b) + invalidate(b))`; the
+    arguments are those of `direction_costs`, which has the same terms grouped by window.
+
+    Example:
+        >>> round(unit_time_cost("TN", windows=(9500, 500), rates=(2, 998)), 2)
+        4.67
+    """
+    return sum(direction_costs(pair, windows=windows, rates=rates, **options))

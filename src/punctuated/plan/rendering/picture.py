@@ -1,38 +1,141 @@
-"""A plan as a picture: SVG that needs nothing else, in light and in dark.
-
-Rows flow along the solid arrows, from inputs on the left to results on the right; punctuations along the dashed ones.
-"""
+"""Where the nodes of a plan stand in a picture: inputs on the left, what is done to them on the right of them."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
-from punctuated.plan.rendering.boxes import (
-    BETWEEN_COLUMNS,
-    BOX_WIDTH,
-    FACT_SIZE,
-    LINE,
-    MARGIN,
-    PADDING,
-    TITLE_LINE,
-    TITLE_SIZE,
-    Box,
-    placed,
-)
 from punctuated.plan.tree import Fact, PlanNode
 
+BOX_WIDTH, PADDING = 340, 14
+_TEXT_WIDTH = 290  # the rest is for readers whose letters are wider
+LINE, TITLE_LINE = 17, 20
+TITLE_SIZE, FACT_SIZE = 14, 12
+_BOLD = 1.16  # how much wider bold letters are
+BETWEEN_COLUMNS, BETWEEN_ROWS, MARGIN = 84, 22, 24
+_PARTS = re.compile(r"[^_.,/-]*[_.,/-]|[^_.,/-]+")
+_NARROW, _WIDE = "fijlrtI.,:;'|!()[] /", "mwMWQOG%@"  # letters far from the usual width
 Point = tuple[float, float]
-
 _LEGEND_HEIGHT = 34
 _OUT = 56  # what leaves the root
 _APART = 7  # rows and punctuations of one input, from the middle between them
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
 # Colours stand in the rules themselves: many viewers know no variables of CSS.
 _LIGHT = {"ground": "#ffffff", "text": "#1f2933", "faint": "#5f6c7b", "rows": "#1f6aa5", "flow": "#b4530a"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node in its place, and its inputs in theirs."""
+
+    node: PlanNode
+    column: int  # from the root, which stands in the last one
+    top: float  # of the box and everything on the left of it
+    inputs: tuple["Box", ...]
+
+    @property
+    def titles(self) -> list[str]:
+        """The lines of the title."""
+        return wrapped(self.node.title, _BOLD * TITLE_SIZE, _TEXT_WIDTH)
+
+    @cached_property
+    def facts(self) -> list[tuple[Fact, list[str]]]:
+        """The facts, each with its lines."""
+        return [(fact, wrapped(str(fact), FACT_SIZE, _TEXT_WIDTH)) for fact in self.node.facts]
+
+    @cached_property
+    def height(self) -> float:
+        """Of the box itself."""
+        n_lines = sum(len(lines) for _, lines in self.facts)
+        return 2 * PADDING + TITLE_LINE * len(self.titles) + LINE * n_lines + 2 * len(self.facts)
+
+    @cached_property
+    def span(self) -> float:
+        """The height of the box, or that of its inputs together."""
+        return max(self.height, _stacked(self.inputs))
+
+    @property
+    def y(self) -> float:
+        """The upper edge of the box, in the middle of its inputs."""
+        return self.top + (self.span - self.height) / 2
+
+    def moved(self, by: float) -> "Box":
+        """The same, farther down."""
+        return replace(self, top=self.top + by, inputs=tuple(each.moved(by) for each in self.inputs))
+
+    def all(self) -> Iterator["Box"]:
+        """This box, and all that flow into it."""
+        yield self
+        for each in self.inputs:
+            yield from each.all()
+
+
+def placed(node: PlanNode, column: int = 0, top: float = MARGIN) -> Box:
+    """The boxes of a plan; columns are counted from the root."""
+    inputs = [placed(child, column + 1, 0.0) for child in node.children]
+    missing = max(0.0, Box(node, column, top, ()).height - _stacked(inputs))
+    tops = accumulate((each.span + BETWEEN_ROWS for each in inputs), initial=top + missing / 2)
+    return Box(node, column, top, tuple(each.moved(by) for each, by in zip(inputs, tops, strict=False)))
+
+
+def _stacked(boxes: "list[Box] | tuple[Box, ...]") -> float:
+    return sum(each.span for each in boxes) + BETWEEN_ROWS * max(0, len(boxes) - 1)
+
+
+def wrapped(text: str, size: float, width: float) -> list[str]:
+    """The text in lines of this width, letters being so large; words that are too long are cut.
+
+    >>> wrapped("a long line", 12, 50)
+    ['a long', 'line']
+    """
+    lines, line = [], ""
+    for word in " ".join(text.split()).split(" "):
+        if _width(f"{line} {word}".strip(), size) <= width:
+            line = f"{line} {word}".strip()
+            continue
+        *cut, rest = _cut(word, size, width)
+        lines += [*([line] if line else []), *cut]
+        line = rest
+    return [*lines, line]
+
+
+def _cut(word: str, size: float, width: float) -> list[str]:
+    """Where its parts end, if they are not too long themselves."""
+    pieces = [""]
+    for part in _PARTS.findall(word):
+        for each in [part] if _width(part, size) <= width else part:
+            if pieces[-1] and _width(pieces[-1] + each, size) > width:
+                pieces.append("")
+            pieces[-1] += each
+    return pieces
+
+
+def _width(text: str, size: float) -> float:
+    """About as wide as it is in common fonts without serifs, rather more than less."""
+    return size * sum(0.33 if letter in _NARROW else 0.88 if letter in _WIDE else _usual(letter) for letter in text)
+
+
+def _usual(letter: str) -> float:
+    return 0.69 if letter.isupper() else 0.57 if ord(letter) < 0x1100 else 1.05
+
+
+# A plan as a picture: SVG that needs nothing else, in light and in dark.
+#
+# Rows flow along the solid arrows, from inputs on the left to results on the right; punctuations along the dashed
+# ones.
+
+
 _LIGHT |= {"box": "#f6f8fa", "edge": "#c3ccd5"}
+
+
 _DARK = {"ground": "#14181d", "text": "#e6ebf0", "faint": "#9aa7b4", "rows": "#6cb2ec", "flow": "#f0954a"}
+
+
 _DARK |= {"box": "#1e252c", "edge": "#43505c"}
+
+
 _COLOURS = """
 .plan .ground {{ fill: {ground}; }}
 .plan .box {{ fill: {box}; stroke: {edge}; }}
@@ -45,6 +148,8 @@ _COLOURS = """
 .plan .rows-head {{ fill: {rows}; }}
 .plan .punctuations-head {{ fill: {flow}; }}
 """
+
+
 _SHAPES = f"""
 .plan text {{ font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: {FACT_SIZE}px; }}
 .plan .title {{ font-size: {TITLE_SIZE}px; font-weight: 600; }}
@@ -52,6 +157,8 @@ _SHAPES = f"""
 .plan path {{ fill: none; stroke-width: 2; }}
 .plan path.punctuations {{ stroke-dasharray: 6 4; }}
 """
+
+
 _STYLE = f"""{_SHAPES}{_COLOURS.format(**_LIGHT)}
 @media (prefers-color-scheme: dark) {{{_COLOURS.format(**_DARK)}}}
 """

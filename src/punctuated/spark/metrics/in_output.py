@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, collect_list
 from pyspark.sql.types import StringType, StructField, StructType
 
-from punctuated.model.free_names import free_names
+from punctuated.model.arguments import free_names
 from punctuated.spark.metrics.reading import observed_as
 
 METRICS = "_metrics"

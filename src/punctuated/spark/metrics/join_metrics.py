@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from punctuated.model.counters import COLUMNS, COUNTERS, STREAMS, Shown, columns_of, per_stream
-from punctuated.model.eternity import FOREVER
 from punctuated.model.spec import MOST_STREAMS
+from punctuated.model.times import FOREVER
 
 _ANY_COLUMN = frozenset(column for n in range(2, MOST_STREAMS + 1) for column in columns_of(n))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

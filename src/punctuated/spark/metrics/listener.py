@@ -21,7 +21,7 @@ from punctuated.spark.metrics.exporters import LOG, Exporter, Lines
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 from punctuated.spark.metrics.reading import joins_in, metrics_of
 from punctuated.spark.metrics.rejected_rows import RejectedRows
-from punctuated.spark.which_session import is_connect
+from punctuated.spark.session.kind import is_connect
 
 _TOLD: WeakKeyDictionary[SparkSession, "MetricsListener"] = WeakKeyDictionary()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from punctuated.model.counters import COUNTERS, Counter
-from punctuated.model.eternity import FOREVER
+from punctuated.model.times import FOREVER
 from punctuated.spark.metrics.exporters import Exporter
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from punctuated.model.counters import STREAMS, columns_of, stream_labels
-from punctuated.model.eternity import FOREVER, NEVER
-from punctuated.spark.metrics.heard import heard
+from punctuated.model.times import FOREVER, NEVER
 from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
+from punctuated.spark.metrics.reports import heard
 
 _OBSERVED = "punctuated"  # where metrics come with the progress
 STEP_STAGES = ("restore", "join", "emit", "save")

@@ -2,8 +2,7 @@
 
 import logging
 
-from punctuated.model.counters import per_stream, rejected_as
-from punctuated.model.rejection import REJECTIONS, describe_rejection
+from punctuated.model.counters import REJECTIONS, describe_rejection, per_stream, rejected_as
 from punctuated.spark.metrics.exporters import Exporter
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 

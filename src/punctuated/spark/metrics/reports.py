@@ -1,22 +1,60 @@
-"""How buckets report: by one of Spark's accumulators, which reaches the driver when a task has succeeded.
+"""Which micro-batch a task works for."""
 
-Reports in the output would be rows that must be removed again, and looking for them costs a fifth of the time of a join
-whose rows leave it. A client of Spark Connect has no accumulators; there reports do come in the output, and then with
-the query's progress.
-"""
-
+from collections.abc import Callable, Mapping
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from pyspark import Accumulator, SparkContext, TaskContext
 from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
-from punctuated.spark.metrics.heard import Said, hear
-from punctuated.spark.micro_batch import current_batch
-from punctuated.spark.which_session import is_connect
+from punctuated.spark.session.kind import is_connect
 
+_QUERY_ID, _BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"  # local properties of its tasks
+Batch = tuple[str, int]  # a query, and its micro-batch
+Said = dict[Batch, dict[str, dict[int, str]]]  # what the buckets of each join of it said, as JSON
+_HEARD: list[Callable[[], Said]] = []
 _MOST = 1_000  # micro-batches that are remembered
 _OF_SESSIONS: WeakKeyDictionary[SparkContext, "Accumulator[Said]"] = WeakKeyDictionary()
+
+
+def current_batch() -> Batch | None:
+    """That of this task; None outside of tasks, and with Spark Connect, which does not say."""
+    context = TaskContext.get()
+    if context is None:
+        return None
+    query, batch = context.getLocalProperty(_QUERY_ID), context.getLocalProperty(_BATCH_ID)
+    return None if query is None or batch is None else (query, int(batch))
+
+
+def current_stage() -> int | None:
+    """Spark's number of the stage of this task, which differs in each micro-batch; None outside of tasks."""
+    context = TaskContext.get()
+    return None if context is None else context.stageId()
+
+
+# What this process knows of micro-batches, from all sources of reports (see `reports`).
+
+
+def hear(reports: Callable[[], Said]) -> None:
+    """From now on, look there as well."""
+    _HEARD.append(reports)
+
+
+def heard(progress: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What the buckets of each join have reported in the micro-batch of this progress."""
+    for reports in _HEARD:
+        found = reports().get((str(progress["id"]), int(progress["batchId"])))
+        if found is not None:
+            return {join: list(buckets.values()) for join, buckets in found.items()}
+    return {}
+
+
+# How buckets report: by one of Spark's accumulators, which reaches the driver when a task has succeeded.
+#
+# Reports in the output would be rows that must be removed again, and looking for them costs a fifth of the time of a
+# join whose rows leave it. A client of Spark Connect has no accumulators; there reports do come in the output, and
+# then with the query's progress.
 
 
 class _Reports(AccumulatorParam):  # type: ignore[type-arg]  # generic for type checkers only

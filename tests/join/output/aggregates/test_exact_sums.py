@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from punctuated.join.output.aggregates.exact_sums import ExactSums
+from punctuated.aggregates.sums import ExactSums
 from punctuated.kernels import exact_sums as kernel
 from punctuated.testing.reference_groups import exact_quotient
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from punctuated.join.output.aggregates.accumulator import TIME
-from punctuated.join.output.aggregates.strategies import Aggregates
-from punctuated.join.output.aggregates.whole_sums import WholeSums
+from punctuated.aggregates.accumulator import TIME
+from punctuated.aggregates.strategies import Aggregates
+from punctuated.aggregates.sums import WholeSums
 from punctuated.model.aggregate import Aggregate
 
 COLUMNS = {

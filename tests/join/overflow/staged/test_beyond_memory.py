@@ -12,7 +12,7 @@ import pytest
 
 import punctuated as pt
 from punctuated.errors import ScratchError
-from punctuated.join.overflow.scratch import VARIABLE
+from punctuated.storage.scratch import VARIABLE
 
 N = 600  # tuples per stream
 RNG = np.random.default_rng(7)

@@ -9,15 +9,14 @@ import pytest
 import punctuated as pt
 from driver_harness import new_driver
 from punctuated.errors import AlgorithmError
-from punctuated.join.overflow.staged.staged_join import StagedJoin
 from punctuated.model.algorithm import STAGED_XJOIN, choose_algorithm
-from punctuated.model.event import Event
+from punctuated.model.batch import Row
 from punctuated.model.memory import Memory
 from punctuated.model.pattern import WILDCARD, Constant
-from punctuated.model.policy import Policy
+from punctuated.model.policy import Event, Policy
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, StreamSpec
-from punctuated.model.tuples import Row
+from punctuated.operator.staged.join import StagedJoin
 from punctuated.testing.tables import as_batch
 
 COLUMNS = ("k", "ts", "v", "f")

@@ -5,8 +5,7 @@ All of them are `one_way_cost`, the options too.
 
 from typing import Unpack
 
-from punctuated.plan.cost.model import ModelOptions
-from punctuated.plan.cost.one_way import one_way_cost
+from punctuated.plan.cost.model import ModelOptions, one_way_cost
 
 
 def nested_loops_cost(probe_rate: float, update_rate: float, window: float, **options: Unpack[ModelOptions]) -> float:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from punctuated.plan.cost.crossover import SHOWN_PAIRS
-from punctuated.plan.cost.full_join import unit_time_cost
 from punctuated.plan.cost.inputs import Sides
+from punctuated.plan.cost.model import unit_time_cost
 from punctuated.plan.cost.weights import KANG_WEIGHTS, Weights
 
 

@@ -1,0 +1,81 @@
+"""Casts: a value that another type cannot hold becomes null, that one alone."""
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from punctuated.expressions.functions import rounded
+
+_MOST_DIGITS, _BEHIND_THE_POINT = 76, 38  # of decimals of 256 bits, while texts are read
+_OF_INTEGERS = 20  # digits of the largest one
+_NUMERAL = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+
+
+def cast(values: Any, dtype: pa.DataType) -> Any:
+    """Columns or scalars as another type.
+
+    Fractions of integers and parts of a unit of time are cut off; decimals are rounded, halves away from zero.
+    """
+    if isinstance(values, pa.Scalar):
+        return cast(pa.array([values.as_py()], values.type), dtype)[0]
+    if pa.types.is_decimal(dtype):
+        return _by_halves(_rounded(values, dtype), dtype)
+    return _by_halves(_prepared(values, dtype), dtype)
+
+
+def _options(dtype: pa.DataType) -> pc.CastOptions:
+    """Of a decimal as a decimal, Arrow would cut off digits before the point, too; those behind it are rounded here."""
+    cuts, rounds = not pa.types.is_decimal(dtype), pa.types.is_floating(dtype)  # a large integer as the nearest double
+    return pc.CastOptions(
+        target_type=dtype, allow_time_truncate=True, allow_decimal_truncate=cuts, allow_float_truncate=rounds
+    )
+
+
+def _prepared(values: Any, dtype: pa.DataType) -> Any:
+    """What Arrow refuses as a whole, made ready: fractions cut off, texts that are no numbers made null."""
+    if pa.types.is_integer(dtype) and pa.types.is_floating(values.type):
+        return pc.trunc(values)
+    if not _is_text(values.type):
+        return values
+    if pa.types.is_integer(dtype) or pa.types.is_floating(dtype):
+        return _numerals(values)
+    return pc.utf8_trim_whitespace(values) if pa.types.is_temporal(dtype) else values
+
+
+def _rounded(values: Any, dtype: pa.DataType) -> Any:
+    """Numbers with as many digits behind the point as a decimal has, and with as many before it as they need."""
+    ready = values
+    if _is_text(values.type):
+        n = max(1, min(_BEHIND_THE_POINT, _MOST_DIGITS - dtype.precision + dtype.scale))
+        short = pc.replace_substring_regex(_numerals(values), rf"(\.[0-9]{{{n}}})[0-9]+", r"\1")
+        ready = _by_halves(short, pa.decimal256(_MOST_DIGITS, n))
+    elif pa.types.is_integer(values.type):
+        return values.cast(pa.decimal256(_OF_INTEGERS, 0))  # Arrow asks that a decimal has room for all integers
+    elif not (pa.types.is_decimal(values.type) or pa.types.is_floating(values.type)):
+        return values
+    return rounded(ready, pa.scalar(dtype.scale))
+
+
+def _numerals(texts: Any) -> Any:
+    known = pc.if_else(pc.match_substring_regex(texts, _NUMERAL), texts, pa.scalar(None, texts.type))
+    return pc.utf8_trim_whitespace(known)
+
+
+def _by_halves(values: Any, dtype: pa.DataType) -> Any:
+    n = len(values)
+    try:
+        return pc.cast(values, options=_options(dtype))
+    except pa.ArrowInvalid:
+        if n == 1:
+            return pa.nulls(1, dtype)
+    halves = (_by_halves(values[: n // 2], dtype), _by_halves(values[n // 2 :], dtype))
+    return pa.chunked_array([chunk for half in halves for chunk in _chunks(half)], dtype)
+
+
+def _chunks(values: Any) -> list[pa.Array]:
+    return list(values.chunks) if isinstance(values, pa.ChunkedArray) else [values]
+
+
+def _is_text(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))

@@ -1,1 +1,0 @@
-"""Engine-free operators over the kernels."""

@@ -1,1 +1,0 @@
-"""Expressions, evaluated column-wise by Arrow: what is computed of tables, wherever they come from."""

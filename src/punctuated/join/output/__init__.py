@@ -1,1 +1,0 @@
-"""What leaves a join: results, views, groups, the chain to another join, and counters."""

@@ -1,1 +1,0 @@
-"""Joins whose state does not fit into memory."""

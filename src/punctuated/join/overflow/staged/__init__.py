@@ -1,1 +1,0 @@
-"""XJoin and PJoin as the papers have them: in stages, driven by events (PJ-13)."""

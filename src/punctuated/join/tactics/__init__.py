@@ -1,1 +1,0 @@
-"""How a batch is joined: each tactic owns the work of one object after another, the driver owns time."""

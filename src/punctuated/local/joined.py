@@ -1,0 +1,352 @@
+"""A join over tables: a bound join, run in this process."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from punctuated.api.stream import TableStream
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.errors import RejectedRowsWarning
+from punctuated.expressions.shape import Select
+from punctuated.local.buckets import in_buckets
+from punctuated.local.plan import TablePlan
+from punctuated.local.run import LocalRun
+from punctuated.model.aggregate import Aggregate
+from punctuated.model.algorithm import pair
+from punctuated.model.batch import StreamBatch
+from punctuated.model.counters import REJECTIONS, describe_rejection, per_stream, rejected_as
+from punctuated.model.expression import Expression
+from punctuated.model.spec import JoinSpec
+from punctuated.model.times import to_microseconds
+from punctuated.output.batch_result import BatchResult
+from punctuated.output.groups.grouping import Grouping, grouping_columns
+from punctuated.output.views import View
+from punctuated.plan.rendering.explain import explain
+from punctuated.plan.statistics import expected
+from punctuated.plan.table_statistics import table_statistics
+from punctuated.plan.tree import PlanNode
+from punctuated.runtime.lineage import remember_origin
+
+_SAMPLES = 100  # metrics of a table are taken about this often
+
+
+class Join:
+    """A join over tables. It runs once, when its output is first asked for.
+
+    To run it step by step, use `bound`, the join itself, and `batches`, its input.
+    """
+
+    def __init__(
+        self,
+        streams: Sequence[TableStream],
+        bound: BoundJoin,
+        sample_us: int | None = None,
+        threads: int = 1,
+        buckets: int | None = None,
+    ) -> None:
+        self._sources = [each.source for each in streams]
+        self.batches = list(read_batches(streams, bound))
+        self.bound = self._with_best_structures(bound) if bound.spec.adaptive else bound
+        self._threads, self._spread = threads, in_buckets(self.bound, self.batches, threads, buckets)
+        self._sample_us = sample_us
+        self._read: Ran | None = None  # by a reader, up to the end
+        self._for_estimates: list[BatchResult] | None = None
+        self._warned = False
+
+    @property
+    def spec(self) -> JoinSpec:
+        """What was asked for, normalised."""
+        return self.bound.spec
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the results."""
+        return self.bound.results
+
+    @property
+    def time_type(self) -> pa.DataType:
+        """The type of result times."""
+        return self.bound.time_type
+
+    @cached_property
+    def results(self) -> pa.Table:
+        """The joined rows: key, left columns, right columns."""
+        self._warn_of_rejected()
+        return self._table(View.RESULTS)
+
+    @cached_property
+    def punctuations(self) -> pa.Table:
+        """Values that are over in the output: key columns, `ts`, `reason`, and `pattern`, which also shows ranges."""
+        return self._table(View.PUNCTUATIONS)
+
+    @cached_property
+    def rejected(self) -> pa.Table:
+        """Tuples that did not take part: `stream`, `reason`, `ts`, and the `row` as JSON."""
+        return self._table(View.REJECTED)
+
+    @cached_property
+    def all(self) -> pa.Table:
+        """Everything in one table, batch by batch; `_kind` says result, punctuation or rejected."""
+        return self._table(View.ALL)
+
+    @cached_property
+    def metrics(self) -> pa.Table:
+        """One row per sampling step: tuples in each state, and totals so far; the docs list the columns."""
+        return self._known.run.metrics()
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """The share of each stream's tuples that probed, and the share that was stored; all, unless the join sheds."""
+        shedding = self._known.run.drivers[0].shedding  # in one bucket, if it sheds
+        n = len(self.spec.streams)
+        names = [*per_stream("probed", n), *per_stream("stored", n)]
+        return dict.fromkeys(names, 1.0) if shedding is None else shedding.kept
+
+    @property
+    def structures(self) -> list[tuple[str, str] | None]:
+        """The structures of both windows after each batch, if they have any; those of the first bucket."""
+        return [batch.structures for batch in self._known.batches]
+
+    def explain(self, format: str = "text") -> str:
+        """The plan, and what to expect of it: as "text", as "json", or as a picture ("svg").
+
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> table = pa.table({"k": [1, 2], "ts": [0, 1]})
+            >>> a, b = (pt.stream(table, name=name, key="k", time="ts", window=10) for name in "AB")
+            >>> print(pt.join(a, b).explain().splitlines()[0])
+            inner join of A and B on k
+        """
+        return explain(self.plan(), format)
+
+    def plan(self) -> PlanNode:
+        """The plan as a tree."""
+        return self.planner().plan()
+
+    def planner(self, grouping: Grouping | None = None) -> TablePlan:
+        """What makes the plan, also that of groups."""
+        return TablePlan(self._spread, self.batches, self._sources, self._threads, grouping)
+
+    def group_by(
+        self, *columns: str | Sequence[str], having: Expression | None = None, select: Select | None = None
+    ) -> "TableGrouping":
+        """Group the results by columns, or by a list of them; each group comes out once, when it is final.
+
+        `having` says which groups come out, and `select` which columns they have. Both use the grouping columns and the
+        aggregates: `joined.group_by("k", having=pt.column("n") > 1, select={"id": "k", "n": "n"}).agg(n=pt.count())`.
+        """
+        return TableGrouping(self, grouping_columns(columns), having, select)
+
+    def distinct(self, *columns: str | Sequence[str]) -> pa.Table:
+        """Each combination of values of these columns once, when it first appears; by default, of all columns.
+
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> bids = pa.table({"item": [7, 7, 7, 8], "bidder": ["a", "b", "a", "a"], "at": [1, 2, 3, 4]})
+            >>> bids = pt.stream(bids, key="item", time="at", punctuations=pt.clustered())
+            >>> pt.only(bids).distinct("item", "bidder").to_pylist()
+            [{'item': 7, 'bidder': 'a'}, {'item': 7, 'bidder': 'b'}, {'item': 8, 'bidder': 'a'}]
+        """
+        bound = self.bound.distinct(grouping_columns(columns, "distinct"))
+        self._warn_of_rejected(stacklevel=3)
+        return self._grouped(bound)
+
+    def chain_batches(self) -> Iterator[pa.Table]:
+        """What the join sends to another join, batch by batch; rejected rows are not sent, they are read here."""
+        self._warn_of_rejected()
+        return chain_of(self.bound, self._run.batches)
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The results in pieces. Each is made when it is read, or a little earlier by another thread.
+
+        They are never all in memory at once, unless `results` was asked for before: then the reader reads those. A
+        reader is read once; another reader runs the join again. Once a reader was read to its end, rejected rows,
+        punctuations and metrics are known, too. Dropping a reader before its end stops the join.
+
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> a = pt.stream(pa.table({"k": [1, 2], "ts": [0, 1]}), name="A", key="k", time="ts", window=10)
+            >>> b = pt.stream(pa.table({"k": [2, 2, 1], "at": [2, 3, 4]}), name="B", key="k", time="at", window=10)
+            >>> sum(batch.num_rows for batch in pt.join(a, b, threads=2).reader())
+            3
+        """
+        tables = self._made_results() if "_run" in vars(self) else self._read_results()
+        batches = (batch for table in tables for batch in table.to_batches())
+        return pa.RecordBatchReader.from_batches(self.schema, batches)
+
+    # Running
+
+    @cached_property
+    def _run(self) -> "Ran":
+        """The whole output, including the end of all streams."""
+        run = self._new_run(timed=True)
+        return Ran(run, list(run.to_end(self.batches)))
+
+    @property
+    def _known(self) -> "Ran":
+        """The output; without results, if a reader has read these already."""
+        return self._run if self._read is None or "_run" in vars(self) else self._read
+
+    def _new_run(self, *, timed: bool) -> LocalRun:
+        span, bound, step = self._span(), self._spread, self._sample_us
+        takes_turns = bound.n_buckets > (bound.at_once or 1)  # then each would stop at every step
+        if step is None and span is not None and not takes_turns:
+            step = max(1, (span[1] - span[0]) // _SAMPLES)
+        return LocalRun(bound, timed=timed, sample_us=step, from_us=None if span is None else span[0])
+
+    def _read_results(self) -> Iterator[pa.Table]:
+        """Results as they are found; after the last one, everything else is known."""
+        run, told = self._new_run(timed=False), list[BatchResult]()
+        for parts in run.parts_to_end(self.batches):
+            whole = BatchResult()
+            for part in parts:
+                yield from part.results
+                whole = whole.then(replace(part, results=[], result_ts=[]))
+            told.append(whole)
+        self._read = Ran(run, told)
+        self._warn_of_rejected()
+
+    def _made_results(self) -> Iterator[pa.Table]:
+        self._warn_of_rejected()
+        return (table for batch in self._run.batches for table in batch.results)
+
+    def _table(self, view: View) -> pa.Table:
+        ran = self._known if view in (View.PUNCTUATIONS, View.REJECTED) else self._run
+        return self.bound.views.table(view, ran.batches)
+
+    def groups(
+        self,
+        by: tuple[str, ...],
+        aggregates: dict[str, Aggregate],
+        having: Expression | None = None,
+        select: Select | None = None,
+    ) -> pa.Table:
+        """Groups of the results, in the order in which they became final."""
+        bound = self.bound.group_by(by, aggregates, having, select)
+        if bound.spec.shed is None:
+            self._warn_of_rejected()
+        return self._grouped(bound)
+
+    def _grouped(self, bound: BoundJoin) -> pa.Table:
+        groups = bound.groups()
+        table = pa.concat_tables([groups.process(batch) for batch in self.batches_for(bound)])
+        remember_origin(table, TableGroups(self, bound.seen_as(View.CHAIN, bound.grouping)))
+        return table
+
+    def batches_for(self, bound: BoundJoin) -> list[BatchResult]:
+        """What each batch brings to groups."""
+        is_distinct = bound.grouping is not None and bound.grouping.is_distinct
+        return self._run.batches if bound.spec.shed is None or is_distinct else self._estimated(bound)
+
+    def _warn_of_rejected(self, run: LocalRun | None = None, stacklevel: int = 4) -> None:
+        """Warn once, when results are asked for that lack rows; every run of the join rejects the same rows."""
+        if self._warned:
+            return
+        self._warned = True
+        counts = (run or self._known.run).counts()
+        for reason in REJECTIONS:
+            columns = per_stream(rejected_as(reason), len(self.spec.streams))
+            for stream, counter in zip(self.spec.streams, columns, strict=True):
+                if counts[counter]:
+                    message = describe_rejection(stream.name, reason, counts[counter], "joined.rejected shows them")
+                    warnings.warn(message, RejectedRowsWarning, stacklevel=stacklevel)
+
+    def _estimated(self, bound: BoundJoin) -> list[BatchResult]:
+        """The input of estimates from a join that sheds: every pair must have a chance, so it sheds in another way."""
+        if self._for_estimates is None:
+            run = LocalRun(bound)
+            self._for_estimates = list(run.to_end(self.batches))
+            self._warn_of_rejected(run, stacklevel=7)  # the caller of agg(…)
+        return self._for_estimates
+
+    def _span(self) -> tuple[int, int] | None:
+        """The first and the last time of all tuples."""
+        known = [bounds for bounds in map(self._bounds, self.spec.sides) if bounds is not None]
+        return (min(first for first, _ in known), max(last for _, last in known)) if known else None
+
+    # What the tables are like
+
+    def _with_best_structures(self, bound: BoundJoin) -> BoundJoin:
+        """The structures to begin with; they can be chosen because tables are known before the join runs."""
+        assert bound.chooser is not None
+        seen = expected(bound.spec, table_statistics(bound.spec, self.batches, bound.key_types))
+        best = pair(bound.chooser.candidates(seen)[0].pair)
+        return replace(bound, spec=replace(bound.spec, algorithm=best))
+
+    def _bounds(self, side: int) -> tuple[int, int] | None:
+        name = self.spec.streams[side].time
+        times = [to_microseconds(batch[side].rows[name], name) for batch in self.batches]
+        known = [each for each in times if each.size]
+        return (min(int(each.min()) for each in known), max(int(each.max()) for each in known)) if known else None
+
+
+class Ran(NamedTuple):
+    """A finished run, and what each batch brought; the end of all streams is the last batch."""
+
+    run: LocalRun
+    batches: list[BatchResult]
+
+
+class TableGrouping:
+    """Results by group, waiting for aggregates."""
+
+    def __init__(
+        self, joined: Join, by: tuple[str, ...], having: Expression | None = None, select: Select | None = None
+    ) -> None:
+        self._joined, self._by, self._having, self._select = joined, by, having, select
+
+    def agg(self, **aggregates: Aggregate) -> pa.Table:
+        """The groups with these aggregates, in the order in which they became final.
+
+        Example:
+            >>> import pyarrow as pa, punctuated as pt
+            >>> a = pa.table({"k": [1, 2], "ts": [0, 1]})
+            >>> a = pt.stream(a, key="k", time="ts", window=10, punctuations=pt.unique())
+            >>> b = pt.stream(pa.table({"k": [2, 2, 1], "at": [2, 3, 4]}), key="k", time="at")
+            >>> pt.join(a, b).group_by("k").agg(n=pt.count()).to_pydict()
+            {'k': [2, 1], 'n': [2, 1]}
+        """
+        return self._joined.groups(self._by, aggregates, self._having, self._select)
+
+    def explain(self, format: str = "text") -> str:
+        """The plan of the groups and of their join, without aggregates; for these use `pt.explain` of the groups."""
+        return explain(self._joined.planner(Grouping(self._by, {})).plan(), format)
+
+
+@dataclass(frozen=True)
+class TableGroups:
+    """Groups that go on as a stream."""
+
+    joined: Join
+    bound: BoundJoin  # gives its groups to another join
+
+    def plan(self) -> PlanNode:
+        """The plan of the groups and of their join."""
+        return self.planner().plan()
+
+    def planner(self) -> TablePlan:
+        """What makes the plan."""
+        return self.joined.planner(self.bound.grouping)
+
+    def chain_batches(self) -> Iterator[pa.Table]:
+        """The groups as results, each at its moment, and the punctuations of their keys."""
+        groups = self.bound.groups()
+        return chain_of(self.bound, [groups.as_results(batch) for batch in self.joined.batches_for(self.bound)])
+
+
+def chain_of(bound: BoundJoin, batches: Sequence[BatchResult]) -> Iterator[pa.Table]:
+    """What another join gets, batch by batch; rejected rows stay with the join that rejected them."""
+    return (bound.views.table(View.CHAIN, [replace(batch, rejected=[])]) for batch in batches)
+
+
+def read_batches(streams: Sequence[TableStream], bound: BoundJoin) -> Iterator[tuple[StreamBatch, ...]]:
+    """All streams batch by batch; shorter ones continue with empty batches."""
+    nothing = [StreamBatch(schema.empty_table()) for schema in bound.schemas]
+    read = (stream.read(reader) for stream, reader in zip(streams, bound.inputs, strict=True))
+    for batches in zip_longest(*read):
+        yield tuple(batch or empty for batch, empty in zip(batches, nothing, strict=True))

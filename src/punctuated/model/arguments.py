@@ -1,0 +1,111 @@
+"""Checks of arguments: whether they have the right type. Numbers of any library become plain numbers."""
+
+from collections import Counter
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
+
+from punctuated.errors import PunctuatedError
+
+LARGEST = 2**60  # the largest number that may be given: counts and times can be added to it without overflow
+HIDDEN = "\0"
+
+
+def whole_number(given: Any, name: str, error: type[PunctuatedError], *, least: int, most: int = LARGEST) -> int:
+    """An integer within bounds.
+
+    >>> import numpy as np
+    >>> whole_number(np.int8(3), "n", PunctuatedError, least=1)
+    3
+    """
+    if not is_whole(given) or not least <= given <= most:
+        bounds = f"of {least} or more" if most == LARGEST else f"from {least} to {most:,}"
+        raise error(f"{name}={given!r}: give a whole number {bounds}")
+    return int(given)
+
+
+def is_whole(given: Any) -> bool:
+    """Whether this is an integer of any library; booleans are not."""
+    return isinstance(given, Integral) and not isinstance(given, bool)
+
+
+def text(given: Any, name: str, error: type[PunctuatedError], what: str = "the name of a column") -> str:
+    """A string."""
+    if not isinstance(given, str):
+        raise error(f"{name}={given!r}: give {what} as text")
+    return str(given)
+
+
+def column_names(given: Any, name: str, error: type[PunctuatedError]) -> tuple[str, ...]:
+    """One name of a column, or several.
+
+    >>> column_names("k", "key", PunctuatedError), column_names(["k", "l"], "key", PunctuatedError)
+    (('k',), ('k', 'l'))
+    """
+    if isinstance(given, str):
+        return (str(given),)
+    try:
+        names = tuple(given)
+    except TypeError:  # not even what says that it is iterable has to be: Spark's columns are not
+        names = (given,)
+    if not all(isinstance(each, str) for each in names):
+        raise error(f"{name}={given!r}: give the name of a column, or a list of names")
+    return tuple(map(str, names))
+
+
+def given_twice(names: Iterable[str]) -> list[str]:
+    """The names that come more than once, in order.
+
+    >>> given_twice(["k", "ts", "k"]), given_twice(["k"])
+    (['k'], [])
+    """
+    return sorted(name for name, n in Counter(names).items() if n > 1)
+
+
+# The known name that a misspelt one probably means, and the hint that an error gives.
+
+
+def nearest_of(name: object, known: Iterable[str]) -> str | None:
+    """The known name that is most like this one, upper and lower case aside.
+
+    >>> nearest_of("pice", ["item", "Price"]), nearest_of(5, ["item"])
+    ('Price', None)
+    """
+    by_lower = {each.lower(): each for each in known}
+    near = get_close_matches(str(name).lower(), by_lower, n=1)
+    return by_lower[near[0]] if near else None
+
+
+def hint_of(name: object, known: Iterable[str], listed_as: str) -> str:
+    """What to write instead of an unknown name: the nearest one, or all that there are.
+
+    >>> hint_of("pice", ["item", "price"], "it has"), hint_of("x", ["item", "price"], "it has")
+    ("did you mean 'price'?", 'it has: item, price')
+    """
+    names = list(known)
+    near = nearest_of(name, names)
+    return f"did you mean {near!r}?" if near else f"{listed_as}: {', '.join(names)}"
+
+
+# Names for our columns among those of users, who may use any name.
+#
+# There are two rules, and nothing else may depend on a user's names. A column that users see has its documented name;
+# if that is taken, underscores are added at its end. A name that differs only in case is taken, too, since Spark
+# treats both as one. A column that nobody sees has a name that begins with `HIDDEN`, which no user's name may
+# contain.
+
+
+def free_names(wanted: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """These names, with underscores at their end if they are taken.
+
+    >>> free_names(["ts", "reason"], ["Reason", "reason_", "ts "])
+    ('ts', 'reason__')
+    """
+    known, found = {name.casefold() for name in taken}, []
+    for name in wanted:
+        while name.casefold() in known:
+            name += "_"
+        known.add(name.casefold())
+        found.append(name)
+    return tuple(found)

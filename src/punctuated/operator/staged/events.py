@@ -1,0 +1,163 @@
+"""Which listeners are called for an event, in which order and under which conditions; it may change at any time."""
+
+from collections.abc import Iterator
+
+from punctuated.arrow.ipc import from_json, to_json
+from punctuated.errors import AlgorithmError
+from punctuated.kernels.layout import FOREVER, NEVER
+from punctuated.model.policy import Condition, Event, Listener, Policy
+from punctuated.operator.staged.disk import DiskParts
+from punctuated.snapshot.parts import Content, Loaded
+from punctuated.state.arrays import JoinState
+
+_BUFFERED = 0.5  # of memory: beyond that, tuples that wait for a disk join only are too many
+
+
+class Registry:
+    """Ordered listeners of events (PJ-13).
+
+    >>> registry, called = Registry(), []
+    >>> registry.on(Event.STATE_FULL, "relocate", lambda join: called.append("relocate"))
+    >>> registry.on(Event.STATE_FULL, "purge", lambda join: called.append("purge"), before="relocate")
+    >>> registry.tell(Event.STATE_FULL, None)
+    >>> called
+    ['purge', 'relocate']
+    """
+
+    def __init__(self) -> None:
+        self._listeners: dict[Event, list[tuple[str, Listener, Condition | None]]] = {event: [] for event in Event}
+
+    def on(
+        self,
+        event: Event,
+        name: str,
+        listener: Listener,
+        *,
+        when: Condition | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> None:
+        """Call a listener for an event, last or directly before or after another one; from its next turn on."""
+        listeners = list(self._listeners[event])
+        place = len(listeners)
+        if before is not None or after is not None:
+            place = self._place(event, before or after or "") + (after is not None)
+        listeners.insert(place, (name, listener, when))
+        self._listeners[event] = listeners
+
+    def off(self, event: Event, name: str) -> None:
+        """No longer call the listener of that name."""
+        place = self._place(event, name)
+        self._listeners[event] = [each for i, each in enumerate(self._listeners[event]) if i != place]
+
+    def names(self, event: Event) -> list[str]:
+        """Who listens, in order."""
+        return [name for name, _, _ in self._listeners[event]]
+
+    def tell(self, event: Event, join: object) -> None:
+        """Call those whose conditions hold, each when its turn comes."""
+        for listener in self._called(event, join):
+            listener(join)
+
+    def _called(self, event: Event, join: object) -> Iterator[Listener]:
+        for _, listener, when in self._listeners[event]:
+            if when is None or when(join):
+                yield listener
+
+    def _place(self, event: Event, name: str) -> int:
+        names = self.names(event)
+        if name not in names:
+            known = ", ".join(map(repr, names)) or "nobody"
+            raise AlgorithmError(f"no listener {name!r} of the event {event.value!r}; there: {known}")
+        return names.index(name)
+
+
+# The monitor: parameters of a join as it runs, and which events follow from them (PJ-13).
+
+
+class Monitor:
+    """What is measured, and what the policy says of it. The join sets what it alone knows."""
+
+    def __init__(self, policy: Policy, state: JoinState, disk: DiskParts) -> None:
+        self.policy, self._state, self._disk = policy, state, disk
+        self.limit: int | None = None  # of tuples in memory
+        self.arrived = 0  # punctuations that took effect since the last look
+        self.since_propagation = 0  # and since the last propagation
+        self.propagated_at: int | None = None  # in event time
+        self.is_silent = False
+        self.is_requested = False
+        self.buffered = 0  # tuples in the purge buffers, as far as seen
+
+    @property
+    def in_memory(self) -> tuple[int, ...]:
+        """Tuples in memory, of each side."""
+        return tuple(self._state.sides["live"].tolist())
+
+    @property
+    def on_disk(self) -> tuple[int, ...]:
+        """Tuples on disk, of each side."""
+        return tuple(self._disk.tuples.sum(axis=1).tolist())
+
+    @property
+    def room(self) -> int:
+        """How many more tuples memory may hold."""
+        return FOREVER if self.limit is None else self.limit - int(self._state.sides["live"].sum())
+
+    @property
+    def since_purge(self) -> int:
+        """Punctuations that took effect since the last purge."""
+        return int(self._state.common["n_queued"][0])
+
+    @property
+    def time(self) -> int:
+        """The time of the last object, on either side."""
+        return int(self._state.sides["newest"].max())
+
+    @property
+    def due_at(self) -> int | None:
+        """When a propagation by time is due."""
+        interval = self.policy.interval_us
+        return None if interval is None or self.propagated_at is None else self.propagated_at + interval
+
+    # What outlives a batch
+
+    def save(self) -> Content:
+        """What was counted since events of earlier batches."""
+        counted = [self.since_propagation, self.propagated_at, self.is_requested, self.buffered]
+        return Content({"counted": to_json(counted)})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on counting."""
+        self.since_propagation, self.propagated_at, self.is_requested, self.buffered = from_json(saved.plain["counted"])
+
+    # A look
+
+    def look(self, fresh: int) -> None:
+        """So many punctuations have taken effect; time goes on."""
+        self.arrived = fresh
+        self.since_propagation += fresh
+        if self.propagated_at is None and self.time != NEVER:
+            self.propagated_at = self.time
+
+    def note_propagation(self) -> None:
+        """What could be said has been said."""
+        self.since_propagation, self.is_requested, self.propagated_at = 0, False, self.time
+
+    def sees(self, event: Event) -> bool:
+        """Whether this has happened."""
+        policy = self.policy
+        if event is Event.PUNCTUATIONS_ARRIVED:
+            return self.arrived > 0
+        if event is Event.PURGE_THRESHOLD_REACHED:
+            return self.since_purge >= policy.threshold
+        if event is Event.STATE_FULL:
+            return self.room <= 0
+        if event is Event.STREAM_EMPTY:
+            return self.is_silent
+        if event is Event.DISK_JOIN_ACTIVATED:
+            return self.limit is not None and self.buffered > _BUFFERED * self.limit
+        if event is Event.PROPAGATION_REQUESTED:
+            return self.is_requested
+        if event is Event.PROPAGATION_TIME_EXPIRED:
+            return self.due_at is not None and self.time >= self.due_at
+        return policy.count is not None and self.since_propagation >= policy.count

@@ -1,0 +1,97 @@
+"""What a running window join knows of its streams, for the choice of its structures (KN-32, KN-38).
+
+Everything is counted in event time and saved with the state, so a batch that is repeated leads to the same choice.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from punctuated.arrow.ipc import from_json, to_json
+from punctuated.kernels.layout import FOREVER, NEVER, NO_PROBE, NO_STORE, NULL_KEY, Objects
+from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.shedding.control import smoothed
+from punctuated.snapshot.parts import Content, Loaded
+from punctuated.state.arrays import JoinState
+
+Sides = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a join has to do.
+
+    Of each stream, tuples per second that come, that probe the other's window and that are stored; of each window, the
+    tuples in it and the matches of a probe.
+    """
+
+    rates: Sides
+    probing: Sides
+    storing: Sides
+    windows: Sides
+    matches: Sides = (0.0, 0.0)
+
+    @staticmethod
+    def unshed(rates: Sides, windows: Sides, matches: Sides = (0.0, 0.0)) -> "Observation":
+        """All that comes probes and is stored."""
+        return Observation(rates, rates, rates, windows, matches)
+
+
+def matches_in(probing: Sides, windows: Sides, results: float) -> Sides:
+    """The matches of a probe in each window, if so many results come in a second: the larger one gives more (KN-34).
+
+    >>> matches_in(probing=(1, 1), windows=(100, 300), results=8)
+    (2.0, 6.0)
+    """
+    meetings = probing[LEFT] * windows[RIGHT] + probing[RIGHT] * windows[LEFT]
+    share = results / meetings if meetings else 0.0
+    return share * windows[LEFT], share * windows[RIGHT]
+
+
+Chooser = Callable[[Observation, tuple[str, str]], tuple[str, str]]
+
+
+class WindowStatistics:
+    """Rates and results, smoothed over batches."""
+
+    def __init__(self) -> None:
+        self._counted = np.zeros((3, len(Side)), np.int64)  # came, probed, were stored
+        self._seen: list[int] | None = None  # newest time and totals after the last batch
+        self._smooth: tuple[float, ...] | None = None
+
+    def count(self, objects: Sequence[Objects]) -> None:
+        """Another batch's tuples, as both sides bring them to the loop: what is shed is marked by now (KN-38)."""
+        for side in Side:
+            status = objects[side].status
+            keyed = status & NULL_KEY == 0
+            probing, stored = (keyed & (status & shed == 0) for shed in (NO_PROBE, NO_STORE))
+            self._counted[:, side] += np.array([status.size, np.count_nonzero(probing), np.count_nonzero(stored)])
+
+    def observe(self, state: JoinState) -> Observation | None:
+        """What is known after another batch; None until two batches tell how fast the streams are."""
+        times = [int(time) for time in state.sides["newest"] if NEVER < time < FOREVER]
+        before = self._seen
+        totals = [max(times, default=0), *self._counted.ravel().tolist(), int(state.common["results"][0])]
+        self._seen = totals
+        if before is None or totals[0] <= before[0]:
+            return None
+        seconds = (totals[0] - before[0]) / 1e6
+        self._smooth = smoothed(
+            self._smooth, [(now - was) / seconds for now, was in zip(totals, before, strict=True)][1:]
+        )
+        *rates, results = self._smooth
+        came, probing, storing = ((rates[i], rates[i + 1]) for i in (0, 2, 4))
+        in_left, in_right = state.sides["live"].tolist()
+        windows = float(in_left), float(in_right)
+        return Observation(came, probing, storing, windows, matches_in(probing, windows, results))
+
+    def save(self) -> Content:
+        """What was counted and smoothed so far."""
+        return Content({"observed": to_json([self._counted.tolist(), self._seen, self._smooth])})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on where `save` was."""
+        counted, self._seen, smooth = from_json(saved.plain["observed"])
+        self._counted = np.array(counted, np.int64)
+        self._smooth = None if smooth is None else tuple(smooth)

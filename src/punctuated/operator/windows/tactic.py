@@ -1,0 +1,192 @@
+"""The state of a join whose windows have structures: the arrays of every join, and the structures over their nodes.
+
+A structure names tuples by their positions in the rings. Whatever moves nodes rebuilds the structures.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.arrow.ipc import from_json, to_json
+from punctuated.intake.prepare import TupleKeys
+from punctuated.kernels import layout as lay
+from punctuated.kernels.layout import Objects
+from punctuated.kernels.windows.process import process_pairs
+from punctuated.kernels.windows.structures import lacks_room
+from punctuated.keys.codec import KeyCodec, NumberedKeys
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, Side
+from punctuated.operator.windows.indexes import BYTES_PER_KEY, BYTES_PER_LINK, WindowIndexes
+from punctuated.operator.windows.predicate import HIGHEST, LOWEST, RangePredicate
+from punctuated.operator.windows.statistics import Chooser, WindowStatistics
+from punctuated.punctuations.statements import Statements
+from punctuated.snapshot.parts import Content, Ints, Loaded, Part
+from punctuated.state.arrays import SMALLEST, JoinState
+from punctuated.state.rows import RowStore, ring_positions
+
+
+class WindowState(JoinState):
+    """The arrays that the loop over structures works on."""
+
+    def __init__(self, spec: JoinSpec, allow: Callable[[int], None], *, filtered: bool, hash_bits: int) -> None:
+        super().__init__(spec, allow, filtered=filtered, hash_bits=hash_bits)
+        assert spec.algorithm.structures is not None
+        self.indexes = WindowIndexes(spec.algorithm.structures, spec.node_size, spec.bucket_size, 2 * SMALLEST)
+        self.indexes.arrays.sides["head"] = self.sides["head"]
+        self.found = np.empty(2 * SMALLEST, np.int32)  # scratch: what a probe of a structure gave
+
+    def make_room(self, deadlines: int = 0) -> bool:
+        """Also for another tuple in the structures."""
+        grown = super().make_room(deadlines)
+        if not lacks_room(self.indexes.arrays):
+            return grown
+        self.indexes.grow()
+        return True
+
+    def copy_rings(self, more: Sequence[int] | None = None) -> None:
+        """Nodes get other positions, so the structures are built anew."""
+        keys = self._indexed_keys()
+        super().copy_rings(more)
+        self._load_index(*keys)
+
+    @property
+    def bytes_per_node(self) -> int:
+        """With what its structure takes."""
+        return super().bytes_per_node + BYTES_PER_KEY + BYTES_PER_LINK
+
+    @property
+    def nbytes(self) -> int:
+        """With the structures."""
+        return super().nbytes + self.indexes.nbytes
+
+    def groups(self) -> Ints:
+        """Codes of the keys of all tuples in the structures."""
+        return self._indexed_keys()[0]
+
+    def regroup(self, moved: Ints) -> None:
+        """Keys were numbered anew."""
+        group, *others = self._indexed_keys()
+        self._load_index(moved[group], *others)
+
+    def restructure(self, structures: tuple[str, str]) -> None:
+        """Other structures over the same windows."""
+        keys = self._indexed_keys()
+        self.indexes.structures = structures
+        self._load_index(*keys)
+
+    def index_nodes(self, positions: tuple[Ints, Ints], group: Ints, low: Ints, high: Ints) -> None:
+        """Tuples of both sides, oldest first, enter empty structures."""
+        nodes, places = self.arrays.nodes, np.concatenate(positions)
+        matching = low <= high
+        nodes["mark"] &= ~lay.INDEXED
+        nodes["mark"][places[matching]] |= lay.INDEXED
+        first = int(self.common["seq"][0]) - places.size
+        number = np.concatenate([first + np.arange(each.size) for each in positions])
+        self._load_index(*(each[matching] for each in (group, low, high, number)))
+
+    def _indexed(self, side: Side) -> Ints:
+        """Positions of the tuples in a side's structure, oldest first."""
+        positions = self.positions(side)
+        nodes = self.arrays.nodes[positions]
+        return np.asarray(positions[(nodes["value"] >= 0) & (nodes["mark"] & (lay.INDEXED | lay.DEAD) == lay.INDEXED)])
+
+    def _indexed_keys(self) -> list[Ints]:
+        positions = np.concatenate([self._indexed(side) for side in Side])
+        index = self.indexes.arrays
+        return [each[positions] for each in (index.group, index.low, index.high, index.number)]
+
+    def _load_index(self, *keys: Ints) -> None:
+        """Structures anew for the tuples that are marked; keys of the left ones first, oldest first."""
+        nodes, size = self.arrays.nodes, self.arrays.nodes.size
+        nodes["mark"][nodes["mark"] & lay.DEAD != 0] &= ~lay.INDEXED
+        self.indexes.reload(size, self._indexed(Side.LEFT), self._indexed(Side.RIGHT), *keys)
+        self.indexes.arrays.sides["head"] = self.sides["head"]
+        self.found = np.empty(size, np.int32)
+
+
+# Asymmetric window joins: each window has a structure of its own, which the other stream searches (KN-02, KN-06).
+#
+# Two tuples match if their groups are equal and their intervals overlap. The group is the key's code, one for all if
+# there is no key; the interval comes from comparisons between one column of each side (KN-05).
+
+
+class WindowPair:
+    """Tuples are kept by windows; the structures may change between batches, if there is a `chooser`."""
+
+    def __init__(
+        self,
+        spec: JoinSpec,
+        codec: KeyCodec,
+        state: WindowState,
+        ranged: RangePredicate | None,
+        chooser: Chooser | None,
+    ) -> None:
+        self._spec, self._codec, self._ranged, self._chooser = spec, codec, ranged, chooser
+        self.state = state
+        self._statistics = WindowStatistics()
+        self.parts: dict[str, Part] = {"structures": self, "statistics": self._statistics}
+
+    def encode(self, side: int, rows: pa.Table) -> TupleKeys:
+        """Groups and intervals; one value holds all tuples. An interval that is empty matches nothing."""
+        n, key = len(rows), self._spec.streams[side].key
+        group, valid = np.zeros(n, np.int64), np.ones(n, np.bool_)
+        if key:
+            group, valid = self._codec.encode([rows[name] for name in key])
+        low = high = np.zeros(n, np.int64)
+        if self._ranged is not None:
+            low, high, matches = self._ranged.intervals(side, rows)
+            low, high = np.where(matches, low, HIGHEST), np.where(matches, high, LOWEST)
+        return TupleKeys(self.node_codes(side, rows), valid, group, low, high)
+
+    def expect(self, objects: Sequence[Objects]) -> None:
+        """Count them, for the choice of structures."""
+        if self._chooser is not None:
+            self._statistics.count(objects)
+
+    def run(self, order: Ints, at: int, stop: int, inputs: Sequence[Objects]) -> int:
+        """The loop over structures."""
+        state, (left, right) = self.state, inputs
+        return int(process_pairs(order, at, stop, left, right, state.arrays, state.indexes.arrays, state.found))
+
+    def node_codes(self, side: int, rows: pa.Table) -> Ints:
+        """One value holds all."""
+        return np.zeros(len(rows), np.int64)
+
+    def forget_keys(self, statements: Statements) -> None:
+        """Numbered keys that no tuple in the windows has any more go."""
+        if isinstance(self._codec, NumberedKeys):
+            moved = self._codec.keep_only(np.unique(self.state.groups()))
+            if moved is not None:
+                self.state.regroup(moved)
+
+    @property
+    def structures(self) -> tuple[str, str]:
+        """Of the windows, at present."""
+        return self.state.indexes.structures
+
+    def adapt(self) -> None:
+        """Rates may have shifted: the windows get the structures that are cheapest now (KN-32)."""
+        if self._chooser is None:
+            return
+        seen = self._statistics.observe(self.state)
+        if seen is not None and (chosen := self._chooser(seen, self.structures)) != self.structures:
+            self.state.restructure(chosen)
+
+    def resume(self, rows: tuple[RowStore, ...]) -> None:
+        """Stored tuples enter the structures of their windows anew."""
+        positions = [ring_positions(self.state, side) for side in Side]
+        keys = []
+        for side in Side:
+            numbers = self.state.arrays.nodes["row"][positions[side]]
+            keys.append(self.encode(side, rows[side].take(numbers, list(self._spec.streams[side].columns))))
+        group, low, high = (np.concatenate(both) for both in zip(*(each[2:] for each in keys), strict=True))
+        self.state.index_nodes((positions[LEFT], positions[RIGHT]), group, low, high)
+
+    def save(self) -> Content:
+        """Which structures were chosen: a join that goes on elsewhere goes on with these."""
+        return Content({"chosen": to_json(self.structures)})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on with the structures of `save`."""
+        if self._chooser is not None:
+            self.state.indexes.structures = from_json(saved.plain["chosen"])

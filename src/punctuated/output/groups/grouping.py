@@ -1,0 +1,124 @@
+"""What a grouping asks for, whether the results can give it, and how saved groups are recognised."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from punctuated.aggregates.extremes import is_comparable
+from punctuated.errors import AggregateError
+from punctuated.expressions.shape import Shape
+from punctuated.model.aggregate import Aggregate
+from punctuated.model.arguments import column_names, hint_of
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The grouping columns, and what is wanted of each group."""
+
+    by: tuple[str, ...]
+    aggregates: Mapping[str, Aggregate]
+    shape: Shape | None = None  # how groups are changed before they come out, and which of them come out
+    is_distinct: bool = False  # no aggregates: each combination of values comes out when it first appears
+
+    def ended_by(self, key: tuple[str, ...]) -> tuple[str, ...]:
+        """The join key that ends groups one by one; empty if they do not contain it."""
+        return key if contains_key(self.by, key) else ()
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the times of results matter."""
+        return any(each.is_ordered for each in self.aggregates.values())
+
+
+def grouping_columns(given: Sequence[str | Sequence[str]], call: str = "group_by") -> tuple[str, ...]:
+    """The arguments of `group_by` or another call: names of columns, or one list of them.
+
+    >>> grouping_columns(("a", "b")), grouping_columns((["a", "b"],))
+    (('a', 'b'), ('a', 'b'))
+    """
+    wanted = given[0] if len(given) == 1 else given
+    return column_names(wanted, call, AggregateError)
+
+
+def contains_key(by: Sequence[str], key: Sequence[str]) -> bool:
+    """Whether these columns contain the join key, if there is one, so that its end ends groups."""
+    return bool(key) and set(key) <= set(by)
+
+
+def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False) -> str:
+    """What open groups depend on, as text; the order of columns does not count."""
+    calls = [f"{name} = {each.function}({each.column or ''})" for name, each in sorted(aggregates.items())]
+    return f"{'estimates ' if sheds else ''}by {', '.join(sorted(by))}: {', '.join(calls)}"
+
+
+def check_by(schema: pa.Schema, by: Sequence[str], *, is_distinct: bool = False) -> None:
+    """Raise if results with these columns cannot be grouped by those."""
+    call, advice = ("distinct", "take") if is_distinct else ("group_by", "group by")
+    if not by:
+        raise AggregateError(f"{call}() needs at least one column of the results")
+    if len(set(by)) < len(by):
+        raise AggregateError(f"{call}({', '.join(map(repr, by))}) names a column twice; name it once")
+    _check_there(schema, by)
+    for name in by:
+        if pa.types.is_nested(schema.field(name).type):
+            raise AggregateError(
+                f"{call}({name!r}): the column is of type {schema.field(name).type}; {advice} a field of it"
+            )
+
+
+def _check_there(schema: pa.Schema, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in schema.names:
+            raise AggregateError(f"the results have no column {name!r}; {hint_of(name, schema.names, 'they have')}")
+
+
+def check_aggregates(aggregates: Mapping[str, Aggregate]) -> None:
+    """Raise if these are not aggregates of this library, or none at all."""
+    if not aggregates:
+        raise AggregateError("agg() needs at least one aggregate, such as n=pt.count()")
+    for name, each in aggregates.items():
+        if not isinstance(each, Aggregate):
+            raise AggregateError(f"{name}={each!r} is not an aggregate; use pt.count(), pt.sum('column') and the like")
+
+
+def check_grouping(
+    schema: pa.Schema,
+    by: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    *,
+    sheds: bool = False,
+    is_distinct: bool = False,
+) -> None:
+    """Raise if a grouping or an aggregate names a column that the results lack, or cannot be computed.
+
+    If the join sheds, aggregates that cannot be estimated from a sample are refused.
+    """
+    check_by(schema, by, is_distinct=is_distinct)
+    if not is_distinct:
+        check_aggregates(aggregates)
+    _check_there(schema, [each.column for each in aggregates.values() if each.column is not None])
+    for name, each in aggregates.items():
+        if name in by:
+            raise AggregateError(f"the aggregate {name!r} has the name of a grouping column; give it another one")
+        if each.column is not None:
+            _check_aggregate(each, schema.field(each.column).type)
+        if sheds:
+            _check_estimate(each)
+
+
+def _check_estimate(aggregate: Aggregate) -> None:
+    if not aggregate.is_estimable:
+        raise AggregateError(
+            f"{aggregate.function}({aggregate.column!r}) cannot be estimated, but the join sheds tuples: "
+            "use pt.count, pt.sum or pt.mean, or join without shed="
+        )
+
+
+def _check_aggregate(aggregate: Aggregate, dtype: pa.DataType) -> None:
+    call = f"{aggregate.function}({aggregate.column!r})"
+    if aggregate.function in ("min", "max") and not is_comparable(dtype):
+        raise AggregateError(f"{call}: the column is of type {dtype}, which has no order; cast it to another type")
+    is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
+    if aggregate.function in ("sum", "mean") and not is_number:
+        raise AggregateError(f"{call}: the column is of type {dtype}, not a number")

@@ -1,0 +1,250 @@
+"""Which kernels are compiled together, and which of them a join needs."""
+
+from dataclasses import replace
+from enum import Enum
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.exchange.parcels import read_parcels, write_parcels
+from punctuated.exchange.spread import spread
+from punctuated.intake.prepare import merge_order, take_in
+from punctuated.intake.reading import Reader
+from punctuated.kernels.batch import finish_batch, sweep_ended
+from punctuated.kernels.layout import Objects
+from punctuated.model.aggregate import Aggregate
+from punctuated.model.algorithm import PJOIN, PWJOIN, pair
+from punctuated.model.batch import StreamBatch
+from punctuated.model.memory import Memory
+from punctuated.model.policy import Policy
+from punctuated.model.reach import reach_within
+from punctuated.model.spec import JoinSpec, StreamSpec
+from punctuated.model.window import TimeWindow, UntilWindow, Window
+from punctuated.operator.driver import JoinDriver
+from punctuated.output.batch_result import BatchResult
+from punctuated.output.groups.group_by import GroupBy, number_groups
+from punctuated.output.groups.grouping import Grouping
+from punctuated.snapshot.journal import Journal, restore
+
+_ROWS = 3_000  # enough for a state to grow
+_COLUMNS = ("key", "ts", "last", "until")
+_KEY_TYPES = pa.int64(), pa.string()  # keys that are codes, and keys that are numbered
+
+
+class Kernels(Enum):
+    """Kinds of kernels; those that take longest to compile come first.
+
+    Kernels around a loop are what its join does outside the loop: arrays grow, a state is saved and loaded.
+    """
+
+    OF_FOUR = ".four"  # the loop of up to four streams in one join, and of up to eight
+    OF_EIGHT = ".eight"
+    OF_VALUES = ".values"  # the loop of two streams
+    OF_EXPIRIES = ".expiries"  # the same, if every tuple has a window of its own
+    OF_PAIRS = ".pairs"  # the same, if windows have structures of their own
+    AROUND_VALUES = ".values.around"
+    AROUND_EXPIRIES = ".expiries.around"
+    AROUND_PAIRS = ".pairs.around"
+    AROUND_FOUR = ".four.around"
+    AROUND_EIGHT = ".eight.around"
+    OF_EXCHANGE = ".exchange"  # how keys are read and spread; for every join
+    OF_SUMS = ".sums"  # of groups
+    OF_GROUPS = ".groups"  # how results find their groups
+    OF_COLD = ".cold"  # what a join also needs if values may be on disk
+    OF_COLD_EXPIRIES = ".cold.expiries"
+    OF_COLD_FOUR = ".cold.four"
+    OF_COLD_EIGHT = ".cold.eight"
+    OF_STAGES = ".stages"  # what a staged join also needs
+
+    @property
+    def loop(self) -> "Kernels":
+        """The loop that these kernels are around, or are added to; for a loop, the loop itself."""
+        return _LOOPS.get(self, self)
+
+    @property
+    def goes_beyond_memory(self) -> bool:
+        """Whether only some joins need them in addition."""
+        return self in COLD.values() or self is Kernels.OF_STAGES
+
+    @property
+    def builds_on(self) -> "tuple[Kernels, ...]":
+        """What is compiled first, since these are compiled by running a whole join."""
+        if self is Kernels.AROUND_PAIRS:  # structures, and what is around any loop of two streams
+            return Kernels.OF_PAIRS, Kernels.AROUND_VALUES, Kernels.OF_EXCHANGE
+        return (self.loop, AROUND[self.loop], Kernels.OF_EXCHANGE) if self.goes_beyond_memory else ()
+
+
+AROUND = {
+    Kernels.OF_VALUES: Kernels.AROUND_VALUES,
+    Kernels.OF_EXPIRIES: Kernels.AROUND_EXPIRIES,
+    Kernels.OF_PAIRS: Kernels.AROUND_PAIRS,
+    Kernels.OF_FOUR: Kernels.AROUND_FOUR,
+    Kernels.OF_EIGHT: Kernels.AROUND_EIGHT,
+}
+
+
+COLD = {
+    Kernels.OF_VALUES: Kernels.OF_COLD,
+    Kernels.OF_EXPIRIES: Kernels.OF_COLD_EXPIRIES,
+    Kernels.OF_FOUR: Kernels.OF_COLD_FOUR,
+    Kernels.OF_EIGHT: Kernels.OF_COLD_EIGHT,
+}
+
+
+_LOOPS = {more: loop for kinds in (AROUND, COLD) for loop, more in kinds.items()} | {
+    Kernels.OF_STAGES: Kernels.OF_VALUES
+}
+
+
+def kernels_of(spec: JoinSpec, grouping: Grouping | None = None) -> tuple[Kernels, ...]:
+    """What a join and its groups need; what takes longest comes first."""
+    loop = _loop_of(spec)
+    needed = [loop, AROUND[loop], Kernels.OF_EXCHANGE]
+    if grouping is not None:
+        needed.append(Kernels.OF_GROUPS)
+    if grouping is not None and any(each.function in ("sum", "mean") for each in grouping.aggregates.values()):
+        needed.append(Kernels.OF_SUMS)
+    if spec.is_staged:
+        needed.append(Kernels.OF_STAGES)
+    elif spec.memory is not None:
+        needed.append(COLD[loop])
+    return tuple(needed)
+
+
+def _loop_of(spec: JoinSpec) -> Kernels:
+    if spec.reaches:
+        return Kernels.OF_FOUR if len(spec.streams) <= 4 else Kernels.OF_EIGHT
+    if spec.algorithm.structures is not None:
+        return Kernels.OF_PAIRS
+    return Kernels.OF_EXPIRIES if spec.own_windows else Kernels.OF_VALUES
+
+
+# Loads or compiles kernels by calling them: on small joins, or on empty arrays if a join would call others, too.
+
+
+def load_kernels(kernels: Kernels) -> None:
+    """Load those of one kind, and as few others as possible."""
+    if kernels.builds_on:
+        run_small_join(kernels)
+    elif kernels in AROUND:
+        _load_loop(_join(pa.int64(), kernels).driver())
+    elif kernels in AROUND.values():
+        _load_around(_join(pa.int64(), kernels))
+    elif kernels is Kernels.OF_EXCHANGE:
+        for key_type in _KEY_TYPES:
+            _take_in(_join(key_type, Kernels.OF_VALUES))
+            deal(key_type)
+    elif kernels is Kernels.OF_GROUPS:
+        number_some()
+    else:
+        assert kernels is Kernels.OF_SUMS
+        _add_up()
+
+
+def run_small_join(kernels: Kernels) -> None:
+    """A whole join: on tables, in buckets, saved and restored."""
+    for key_type in _KEY_TYPES:
+        join = _join(key_type, kernels)
+        driver, journal, entries = join.driver(), Journal(), []
+        for first in (0, _ROWS):
+            driver.process(*(_parcelled(reader, first) for reader in join.inputs))
+            entries.append(journal.write(driver))
+        restored = join.driver()
+        restore(restored, entries)
+        restored.process(*(StreamBatch(_rows(2 * _ROWS, key_type)) for _ in join.inputs))
+        if join.spec.may_overflow:
+            restored.end()  # values on disk come out by a way of their own
+
+
+def _load_loop(driver: JoinDriver) -> None:
+    """The loop over no objects, and the end of that batch."""
+    nothing = [_no_objects() for _ in driver.spec.sides]
+    driver.tactic.expect(nothing)
+    driver.tactic.run(np.empty(0, np.int64), 0, 0, nothing)
+    finish_batch(driver.state.arrays)
+
+
+def _no_objects() -> Objects:
+    """Read-only, as those of a batch are."""
+    ints, small = np.empty(0, np.int64), np.empty(0, np.uint8)
+    ints.flags.writeable = small.flags.writeable = False
+    return Objects(ints, ints, small, ints, ints, ints, small, ints, ints, ints)
+
+
+def _load_around(join: BoundJoin) -> None:
+    """An empty state grows, is tidied up, saved and loaded."""
+    driver, journal = join.driver(), Journal()
+    driver.state.compact()
+    driver.state.sweep()
+    sweep_ended(driver.state.arrays)
+    driver.statements.memory.archive(driver.state)
+    entries = [journal.write(driver), journal.write(driver)]
+    restore(join.driver(), entries)
+
+
+def _take_in(join: BoundJoin) -> None:
+    """Batches come out of an exchange, and their objects are sorted."""
+    driver, objects = join.driver(), []
+    for side, reader in enumerate(join.inputs):
+        encode = partial(driver.tactic.encode, side)
+        intake = take_in(reader.stream, _parcelled(reader, 0), driver.codec, driver.state.sides[side], encode, False)
+        intake.close()
+        objects.append(intake.objects)
+    merge_order(objects)
+
+
+def deal(key_type: pa.DataType) -> None:
+    """Rows go to several buckets."""
+    reader = _join(key_type, Kernels.OF_VALUES).inputs[0]
+    spread(reader.stream, StreamBatch(_rows(0, key_type)), reader.types, 2)
+
+
+def number_some() -> None:
+    """Results find their groups."""
+    rows = pa.table({"key": [1, 2, 1]})
+    number_groups(rows.slice(0, 0), rows)
+
+
+def _add_up() -> None:
+    rows = pa.table({"key": [1, 2], "value": [0.5, 1.5]})
+    groups = GroupBy(rows.schema, ["key"], ["key"], {"sum": Aggregate("sum", "value")})
+    groups.process(BatchResult([rows], ended=True))
+
+
+def _join(key_type: pa.DataType, kernels: Kernels) -> BoundJoin:
+    spec = _spec(kernels.loop)
+    if kernels is Kernels.OF_STAGES:
+        streams = tuple(replace(stream, window=None) for stream in spec.streams)
+        spec = replace(spec, streams=streams, algorithm=PJOIN, policy=Policy())
+    if kernels.goes_beyond_memory:
+        spec = replace(spec, memory=Memory(tuples=_ROWS // 2))
+    schema = _rows(0, key_type).schema
+    return BoundJoin(spec, tuple(Reader(stream, None, schema, (key_type,)) for stream in spec.streams))
+
+
+def _spec(loop: Kernels) -> JoinSpec:
+    paired = loop is Kernels.OF_PAIRS
+    window = UntilWindow("until") if loop is Kernels.OF_EXPIRIES else TimeWindow(_ROWS)
+    names = {Kernels.OF_FOUR: "ABC", Kernels.OF_EIGHT: "ABCDE"}.get(loop, "AB")
+    reaches = (reach_within(names, _ROWS),) if len(names) > 2 else ()
+    streams = tuple(_stream(name, window, not paired) for name in names)
+    return JoinSpec(streams, algorithm=pair("HT") if paired else PWJOIN, reaches=reaches)
+
+
+def _stream(name: str, window: Window, punctuated: bool) -> StreamSpec:
+    flag = "last" if punctuated else None
+    return StreamSpec(name, _COLUMNS, ("key",), "ts", window, flag=flag, punctuated=punctuated)
+
+
+def _parcelled(reader: Reader, first: int) -> StreamBatch:
+    """A batch as it comes out of an exchange."""
+    batch = StreamBatch(_rows(first, reader.types[0]))
+    return read_parcels(reader.cast_schema, write_parcels(spread(reader.stream, batch, reader.types, 1)))
+
+
+def _rows(first: int, key_type: pa.DataType) -> pa.Table:
+    numbers = np.arange(first, first + _ROWS)
+    columns = [pa.array(numbers // 2).cast(key_type), pa.array(numbers), pa.array(numbers % 3 == 0)]
+    return pa.table([*columns, pa.array(numbers + _ROWS)], names=_COLUMNS)

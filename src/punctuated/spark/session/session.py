@@ -1,0 +1,120 @@
+"""What a Spark session must have set for streaming joins."""
+
+import logging
+from collections.abc import Mapping
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from punctuated.errors import SessionError, StreamError
+from punctuated.local.buckets import MOST_ROUNDS, counts_whole_streams
+from punctuated.model.arguments import whole_number
+from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.spark.pack.pack import MOST_BUCKETS
+from punctuated.spark.session.kind import default_file_system, is_connect
+from punctuated.spark.session.workers import check_worker_python
+
+REQUIRED = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+}
+
+RECOMMENDED = {  # a commit writes what has changed, not the files of the store
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+
+ON_LOCAL_FILES = {  # otherwise Spark starts a hundred child processes per micro-batch, for `readlink` and `chmod`
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+
+UNLESS_SAID = {  # otherwise a step gets the rows of all buckets of its task in one piece
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+}
+
+AT_START = {  # otherwise tasks wait 40 ms for timers of the network, before they get their first rows
+    "spark.python.unix.domain.socket.enabled": "true",
+}
+
+_LOG = logging.getLogger("punctuated.session")
+_ROUNDS = 16  # buckets for each partition, where memory is limited
+
+
+def configure(spark: SparkSession) -> SparkSession:
+    """Set what streaming joins need: the RocksDB state store, and checkpoints that survive zombie writers.
+
+    Rows come to Python workers in pieces of 16 MiB, unless the session says otherwise. If Spark's file system is the
+    local one, files are also renamed without child processes, unless the session says otherwise. Every change is
+    logged, and so is what only the start of a session could set. Returns the session, so that it can be wrapped around
+    a builder: `spark = pt.configure(builder.getOrCreate())`. Raises if the Python workers of this machine could not
+    import this package.
+    """
+    check_worker_python(spark)
+    wished = UNLESS_SAID | (ON_LOCAL_FILES if _is_on_local_files(spark) else {})
+    open_to_us = {name: value for name, value in wished.items() if _conf(spark, name) is None}
+    for name, value in (REQUIRED | RECOMMENDED | open_to_us).items():
+        spark.conf.set(name, value)
+        _LOG.info("%s = %s", name, value)
+    for name, value in AT_START.items():
+        if _conf(spark, name) is None:
+            _LOG.info("batches would be faster with %s = %s, which only the start of a session can set", name, value)
+    return spark
+
+
+def _is_on_local_files(spark: SparkSession) -> bool:
+    """Whether a path without a scheme is one of this host; a client of Spark Connect does not know."""
+    return not is_connect(spark) and default_file_system(spark).startswith("file:")
+
+
+def session_with(name: str, settings: Mapping[str, str], master: str = "local[2]") -> SparkSession:
+    """A classic session of this process with these settings, for layers that may not import pyspark."""
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in (AT_START | dict(settings)).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def check_session(spark: SparkSession) -> None:
+    """Raise if a streaming join could not run, with the lines to set."""
+    missing = [name for name, value in REQUIRED.items() if _conf(spark, name) != value]
+    if missing:
+        lines = "\n".join(f'    spark.conf.set("{name}", "{REQUIRED[name]}")' for name in missing)
+        raise SessionError(
+            f"this Spark session lacks settings for streaming joins; call pt.configure(spark), or set\n{lines}"
+        )
+
+
+def shuffle_partitions(spark: SparkSession) -> int:
+    """Over how many partitions an exchange spreads."""
+    return int(_conf(spark, "spark.sql.shuffle.partitions") or 200)
+
+
+def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> int:
+    """How many buckets: as many as partitions, rounded up to a power of two; one, if it must hold everything.
+
+    With a limit of memory there are more: one is in memory while it is processed, and the others rest meanwhile.
+    """
+    if spec.how is JoinType.FULL and not spec.left.key and wanted != 1:
+        raise StreamError(
+            "a full outer join without a key cannot be spread: one side goes to every bucket, and its unmatched rows "
+            "would come out of each; use how='inner', 'left', 'right', 'semi' or 'anti', or buckets=1"
+        )
+    if counts_whole_streams(spec):
+        if wanted not in (None, 1):
+            raise StreamError(f"buckets={wanted}: pt.rows(n) over a whole stream needs one bucket; leave it out")
+        return 1
+    if wanted is None:
+        even = min(MOST_BUCKETS, 1 << (shuffle_partitions(spark) - 1).bit_length())
+        rests = spec.memory is not None and not spec.is_staged
+        return max(even, min(_ROUNDS * even, MOST_ROUNDS)) if rests else even
+    return whole_number(wanted, "buckets", StreamError, least=1, most=MOST_BUCKETS)
+
+
+def _conf(spark: SparkSession, name: str) -> str | None:
+    try:
+        return spark.conf.get(name, None)
+    except PySparkException:
+        return None

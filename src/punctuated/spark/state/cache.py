@@ -1,0 +1,106 @@
+"""The cache of a worker: buckets stay in memory between micro-batches, under the token of the commit they belong to.
+
+The state store is the only truth. An entry is used only if its token is the stored one, and it is taken out before it
+is changed: a task that fails or is attempted twice leaves nothing behind that could be mistaken for a committed state.
+
+Spark gives a bucket to one worker now and to another one later. If a bucket arrives from elsewhere, another one has
+left, and nobody will ask for that one here. So the new bucket replaces the one that has waited longest since an earlier
+micro-batch. Without that, every worker would soon hold all buckets, most of them out of date.
+"""
+
+import gc
+from collections import OrderedDict
+from functools import cache
+from typing import NamedTuple
+
+from pyspark import TaskContext
+
+from punctuated.runtime.kernel_groups import Kernels, load_kernels
+from punctuated.runtime.warm_up import compile_all
+from punctuated.spark.session.workers import worker_limit
+from punctuated.spark.state.bucket import Bucket
+
+Key = tuple[str, int]  # query and bucket
+_LARGEST = 2 << 30
+_SHARE = 4  # a fourth of a worker's memory, if that is limited
+
+
+class _Entry(NamedTuple):
+    token: str
+    bucket: Bucket
+    nbytes: int
+    stage: int | None
+
+
+class WorkerCache:
+    """Buckets by query and number, the least recently used dropped first."""
+
+    def __init__(self, largest: int = _LARGEST) -> None:
+        self._largest = largest
+        self._kept: OrderedDict[Key, _Entry] = OrderedDict()
+        self._bytes = 0
+
+    def take(self, key: Key, token: str) -> Bucket | None:
+        """The bucket as of that commit, if it is here; it leaves the cache."""
+        found = self._drop(key)
+        return found.bucket if found is not None and found.token == token else None
+
+    def put(self, key: Key, token: str, bucket: Bucket, stage: int | None = None, *, arrived: bool = False) -> None:
+        """Keep a bucket whose last row is out.
+
+        `stage` is Spark's number of what the tasks of a micro-batch do, `arrived` says that it was not here before.
+        """
+        self._drop(key)
+        if arrived and (left := self._oldest(key[0], stage)) is not None:
+            self._drop(left)
+        self._kept[key] = _Entry(token, bucket, bucket.driver.nbytes, stage)
+        self._bytes += self._kept[key].nbytes
+        while len(self._kept) > 1 and self._bytes > self._largest:
+            self._drop(next(iter(self._kept)))
+
+    def _oldest(self, query: str, stage: int | None) -> Key | None:
+        """The bucket of a query that has waited longest, if that is since another stage."""
+        ours = next((key for key in self._kept if key[0] == query), None)
+        return ours if ours is not None and self._kept[ours].stage != stage else None
+
+    def _drop(self, key: Key) -> _Entry | None:
+        found = self._kept.pop(key, None)
+        self._bytes -= 0 if found is None else found.nbytes
+        return found
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+def largest_cache() -> int:
+    """Bytes that a worker may keep: less if its memory is limited."""
+    limit = worker_limit()
+    return _LARGEST if limit is None else min(_LARGEST, limit // _SHARE)
+
+
+CACHE = WorkerCache(largest_cache())
+
+
+# What a worker has loaded, out of the sight of Python's garbage collector.
+#
+# Spark's daemon collects garbage after every task of a worker (`pyspark/daemon.py`). A collection looks at every
+# object of every module and kernel, which takes 80 ms of a processor, several times in each micro-batch, while the
+# next tasks wait. What stays as long as the worker is set aside instead. Garbage that comes later is collected as
+# before.
+
+
+@cache
+def load(needed: tuple[Kernels, ...] = ()) -> None:
+    """Compile or load these kernels, and set aside everything that is loaded now; called before a bucket is opened.
+
+    Buckets have cycles of references: one that is set aside would stay for ever. So nothing is set aside while a bucket
+    is kept. Outside of Spark's tasks the process is not ours, and its collector is left alone.
+    """
+    compile_all(needed)
+    if TaskContext.get() is None:
+        return
+    for kernels in needed:
+        load_kernels(kernels)
+    if not len(CACHE):
+        gc.collect()
+        gc.freeze()

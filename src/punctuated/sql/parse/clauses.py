@@ -1,0 +1,247 @@
+"""Clauses of a SELECT: list, FROM with windows in brackets, WINDOW and DWINDOW, WHERE, GROUP BY, HAVING, UNION ALL."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from punctuated.sql.parse.dialect import place_of
+from punctuated.sql.parse.errors import Place, SqlError, unsupported
+from punctuated.sql.parse.syntax import Block, Item, Joining, Name, Select, Source, Window
+from punctuated.sql.parse.windows import WindowClauses
+
+_ELSEWHERE = {
+    "ORDER": ("ORDER BY", "results come in order of time; sort the table that you get"),
+    "ORDER BY": ("ORDER BY", "results come in order of time; sort the table that you get"),
+    "LIMIT": ("LIMIT", "cut the table that you get"),
+    "OFFSET": ("OFFSET", "cut the table that you get"),
+    "FETCH": ("FETCH", "cut the table that you get"),
+    "QUALIFY": ("QUALIFY", "group in a query in FROM and filter outside"),
+    "INTERSECT": ("INTERSECT", "write a LEFT SEMI JOIN"),
+    "EXCEPT": ("EXCEPT", "write a LEFT ANTI JOIN"),
+    "MINUS": ("MINUS", "write a LEFT ANTI JOIN"),
+    "LATERAL": ("LATERAL", "write a query in FROM"),
+    "CROSS": ("CROSS JOIN", "streams are joined by a key or a predicate: write JOIN … ON …"),
+    "NATURAL": ("NATURAL JOIN", "name the columns: JOIN … USING (…)"),
+    "PIVOT": ("PIVOT", "write CASE inside of aggregates"),
+}
+_HOW = {
+    (): "inner",
+    ("INNER",): "inner",
+    ("LEFT",): "left",
+    ("LEFT", "OUTER"): "left",
+    ("RIGHT",): "right",
+    ("RIGHT", "OUTER"): "right",
+    ("FULL",): "full",
+    ("FULL", "OUTER"): "full",
+    ("SEMI",): "semi",
+    ("LEFT", "SEMI"): "semi",
+    ("ANTI",): "anti",
+    ("LEFT", "ANTI"): "anti",
+}
+_SIDES = {"INNER", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI"}
+
+Part = TypeVar("Part")
+
+
+def _same(one: str, other: str) -> bool:
+    return one.lower() == other.lower()
+
+
+class Clauses(WindowClauses):
+    """Reads a query clause by clause."""
+
+    def select(self) -> Select:
+        """A query: WITH, then blocks with UNION ALL between them."""
+        start = self.place()
+        named = tuple(self._listed(self._named_query)) if self._with() else ()
+        blocks = list(self._operand())
+        while self.is_word("UNION"):
+            self._union_all()
+            blocks += self._operand()
+        return Select(tuple(blocks), start.to(self.place_before()), named)
+
+    def _with(self) -> bool:
+        if not self.take("WITH"):
+            return False
+        if self.is_word("RECURSIVE"):
+            raise unsupported("WITH RECURSIVE", self.place(), "a query over streams cannot read its own results")
+        return True
+
+    def _named_query(self) -> tuple[Name, Select]:
+        name = self.name("a name for a query")
+        self.need("AS")
+        return name, self._in_parentheses()
+
+    def _in_parentheses(self) -> Select:
+        self.need("(")
+        query = self.select()
+        self.need(")")
+        return query
+
+    def _union_all(self) -> None:
+        start = self.place()
+        self.take("UNION")
+        if self.is_word("DISTINCT"):
+            raise unsupported(
+                "UNION DISTINCT", start.to(self.place()), "write SELECT DISTINCT over a UNION ALL in FROM"
+            )
+        if not self.take("ALL"):
+            raise unsupported("UNION", start, "write UNION ALL, or SELECT DISTINCT over a UNION ALL in FROM")
+
+    def _operand(self) -> tuple[Block, ...]:
+        if not self.is_word("("):
+            return (self._block(),)
+        start = self.place()
+        query = self._in_parentheses()
+        if query.named:
+            raise unsupported("WITH inside of parentheses", start, "write it before the first SELECT")
+        return query.blocks
+
+    def _block(self) -> Block:
+        start = self.place()
+        self.need("SELECT")
+        distinct = self._distinct()
+        items = tuple(self._listed(self._item))
+        self.need("FROM")
+        source, joined = self._from()
+        near, both = self.near_clause()
+        block = Block(
+            items,
+            source,
+            joined,
+            start,
+            distinct,
+            near,
+            both,
+            where=self.value("a predicate") if self.take("WHERE") else None,
+            group_by=self._group_by(),
+            having=self.value("a predicate") if self.take("HAVING") else None,
+        )
+        self._refuse_other_clauses()
+        return block
+
+    def _distinct(self) -> bool:
+        found = not self.take("ALL") and self.take("DISTINCT")
+        if found and self.is_word("ON"):
+            raise unsupported("DISTINCT ON", self.place(), "group by these columns and take FIRST(…) of the others")
+        return found
+
+    def _item(self) -> Item:
+        value = self.value("a column or an expression")
+        place = place_of(value, self.sql)
+        has_as = self.take("AS")
+        alias = self.name("an alias") if has_as or self.is_name() else None
+        return Item(value, alias, place)
+
+    def _group_by(self) -> tuple[exp.Expr, ...]:
+        if self.is_word("GROUP"):
+            self.take("GROUP")
+            raise self.unexpected("BY")
+        if not self.take("GROUP BY"):
+            return ()
+        for word in ("ALL", "ROLLUP", "CUBE", "GROUPING SETS"):
+            if self.is_word(word):
+                raise unsupported(f"GROUP BY {word}", self.place(), "name the columns")
+        listed = self._listed(lambda: self.value("a column"))
+        return tuple(each for node in listed for each in (node.expressions if isinstance(node, exp.Tuple) else [node]))
+
+    def _refuse_other_clauses(self) -> None:
+        for word, (clause, instead) in _ELSEWHERE.items():
+            if self.is_word(word):
+                raise unsupported(clause, self.place(), instead)
+
+    # FROM
+
+    def _from(self) -> tuple[Source, tuple[Joining, ...]]:
+        source, joined = self._source(), list[Joining]()
+        while True:
+            self._refuse_other_clauses()
+            place = self.place()
+            if self.take(","):
+                joined.append(Joining("inner", self._source(), place))
+            elif self._is_join():
+                joined.append(self._joining(place))
+            else:
+                return source, tuple(joined)
+
+    def _is_join(self) -> bool:
+        return self.is_word("JOIN") or any(map(self.is_word, _SIDES))
+
+    def _joining(self, place: Place) -> Joining:
+        words = list[str]()
+        while not self.is_word("JOIN"):
+            if not any(map(self.is_word, _SIDES)):
+                raise self.unexpected("JOIN")
+            words.append(self.place().quoted.upper())
+            self._advance()
+        place = place.to(self.place())
+        self.need("JOIN")
+        if tuple(words) not in _HOW:
+            raise self._no_such_join(words, place)
+        source = self._source()
+        if self.take("USING"):
+            return Joining(_HOW[tuple(words)], source, place, using=self._name_list())
+        self.need("ON", "USING")
+        return Joining(_HOW[tuple(words)], source, place, on=self.value("a predicate"))
+
+    def _no_such_join(self, words: list[str], place: Place) -> SqlError:
+        if words[:1] == ["RIGHT"]:
+            return unsupported(f"{' '.join(words)} JOIN", place, "swap the streams and write LEFT")
+        return SqlError(f"there is no {' '.join(words)} JOIN", place, expected="INNER, LEFT, RIGHT, FULL, SEMI or ANTI")
+
+    def _name_list(self) -> tuple[Name, ...]:
+        self.need("(")
+        names = tuple(self._listed(lambda: self.name("a column")))
+        self.need(")")
+        return names
+
+    def _source(self) -> Source:
+        start = self.place()
+        what = self._what()
+        window = self.window_in_brackets()
+        alias = self._alias()
+        if window is not None and self.is_word("["):
+            raise self.failure("a stream has one window: leave one of them out")
+        window = window or self.window_in_brackets()
+        if alias is None:
+            alias = self._alias()
+        self._check_owner(window, alias or what)
+        return Source(what, alias, window, start.to(self.place_before()))
+
+    def _check_owner(self, window: Window | None, owner: Name | Select) -> None:
+        """A window speaks of columns of the stream that it stands behind."""
+        for column in window.columns if window is not None else ():
+            if column.stream is not None and not (isinstance(owner, Name) and _same(column.stream, owner.text)):
+                raise SqlError(
+                    f"the window of a stream is about its own columns: leave out {column.stream}", column.position
+                )
+
+    def _alias(self) -> Name | None:
+        return self.name("an alias") if self.take("AS") or self.is_name() else None
+
+    def _what(self) -> Name | Select:
+        if self.is_word("("):
+            start = self.place()
+            self.take("(")
+            if not self.is_word("SELECT") and not self.is_word("WITH") and not self.is_word("("):
+                raise unsupported("parentheses around streams", start, "write a query: (SELECT … FROM …)")
+            query = self.select()
+            self.need(")")
+            return query
+        if self._curr and self._curr.token_type == TokenType.STRING:
+            raise unsupported("a text in FROM", self.place(), "name the stream, and declare it by CREATE STREAM")
+        name = self.name("a stream, or a query in parentheses")
+        if self.is_word("."):
+            raise unsupported("a name with a dot in FROM", self.place(), "streams have plain names; put it in quotes")
+        if self.is_word("("):
+            raise unsupported("a function in FROM", self.place(), "name a stream")
+        return name
+
+    def _listed(self, read: Callable[[], Part]) -> list[Part]:
+        """Parts with commas between them."""
+        parts = [read()]
+        while self.take(","):
+            parts.append(read())
+        return parts

@@ -1,0 +1,157 @@
+"""What a query says, as plain data: statements, blocks of a SELECT, streams, windows. Names mean nothing yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from punctuated.sql.parse.errors import Place
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name as it was written; one in quotes is taken letter by letter."""
+
+    text: str
+    position: Place = field(repr=False)
+    quoted: bool = False
+    stream: str | None = None  # that stood before a column, with a dot
+
+
+@dataclass(frozen=True)
+class Length:
+    """A length of time: text such as "12 hours", a number of microseconds, or the name of one that is given."""
+
+    value: str | int
+    position: Place = field(repr=False)
+    is_name: bool = False
+
+
+@dataclass(frozen=True)
+class Window:
+    """What stands in brackets behind a stream: RANGE, BETWEEN, ROWS, NOW, UNBOUNDED or UNTIL."""
+
+    kind: str
+    position: Place = field(repr=False)
+    lengths: tuple[Length, ...] = ()
+    n: int | None = None
+    columns: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True)
+class Near:
+    """One part of W-join's WINDOW or DWINDOW: how far apart two streams may be, or all of them (WJ-04…WJ-07)."""
+
+    length: Length
+    position: Place = field(repr=False)
+    streams: tuple[Name, ...] = ()
+    directed: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """One of the SELECT list."""
+
+    value: exp.Expr
+    alias: Name | None
+    position: Place = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One stream in FROM: a name or a query, its alias and its window."""
+
+    what: "Name | Select"
+    alias: Name | None
+    window: Window | None
+    position: Place = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Joining:
+    """How the next stream in FROM is joined to those before it; a comma is an inner join by WHERE."""
+
+    how: str
+    source: Source
+    position: Place = field(repr=False)
+    on: exp.Expr | None = None
+    using: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True)
+class Block:
+    """One SELECT … FROM … WHERE … GROUP BY … HAVING."""
+
+    items: tuple[Item, ...]
+    source: Source
+    joined: tuple[Joining, ...]
+    position: Place = field(repr=False)
+    distinct: bool = False
+    near: tuple[Near, ...] = ()
+    both_directions: bool = False
+    where: exp.Expr | None = None
+    group_by: tuple[exp.Expr, ...] = ()
+    having: exp.Expr | None = None
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All streams in FROM."""
+        return (self.source, *(each.source for each in self.joined))
+
+
+@dataclass(frozen=True)
+class Select:
+    """A query: blocks between which UNION ALL stands, and queries that WITH names before them."""
+
+    blocks: tuple[Block, ...]
+    position: Place = field(repr=False)
+    named: tuple[tuple[Name, "Select"], ...] = ()
+
+
+@dataclass(frozen=True)
+class Punctuated:
+    """One PUNCTUATED BY: "unique", "clustered", "when", "patterns" or "endings", and what it speaks of."""
+
+    kind: str
+    argument: str | None
+    position: Place = field(repr=False)
+
+
+@dataclass(frozen=True)
+class CreateStream:
+    """CREATE STREAM: what a stream is called, what is said of it, and where it comes from."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    time: str | None
+    key: tuple[str, ...]
+    punctuated: tuple[Punctuated, ...]
+    lateness: str | None
+    window: Window | None
+    source: str
+    options: Mapping[str, str]
+    position: Place = field(repr=False)
+    places: Mapping[str, Place] = field(
+        repr=False, default_factory=dict
+    )  # of columns by name, and of TIME, KEY, LATENESS, WINDOW, "source"
+
+
+@dataclass(frozen=True)
+class Insert:
+    """INSERT INTO: a query and where its results go."""
+
+    sink: str
+    options: Mapping[str, str]
+    query: Select
+    position: Place = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Explain:
+    """EXPLAIN: the plan of a query instead of its results."""
+
+    query: Select
+    position: Place = field(repr=False)
+
+
+Statement = CreateStream | Insert | Explain | Select
