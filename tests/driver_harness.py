@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.intake.reading import Reader
-from punctuated.local.buckets import counts_whole_streams
 from punctuated.model.batch import BucketPlace
 from punctuated.model.expression import Expression
 from punctuated.model.pattern_text import parse_punctuation
@@ -95,7 +94,7 @@ def add_up(buckets: Sequence[Observed]) -> Observed:
 
 def is_spreadable(case: Case) -> bool:
     """A window over the last tuples of a whole stream needs one bucket, and so does a count of endings to be exact."""
-    return not counts_whole_streams(case.spec) and case.spec.purge_threshold == 1
+    return not case.spec.counts_whole_streams and case.spec.purge_threshold == 1
 
 
 def _count_row(seen: Observed, spec: JoinSpec, row: dict[str, object], ts: int) -> None:

@@ -20,9 +20,10 @@ from punctuated.api.explain import explain
 from punctuated.api.files import files
 from punctuated.api.join import join, path
 from punctuated.api.joined import Grouped, Joined
-from punctuated.api.stream import SparkStream, Stream, TableStream, stream
+from punctuated.api.stream import SparkStream, stream
 from punctuated.api.union import only, union
 from punctuated.bind.sources import clustered, endings, rows_with, unique, when
+from punctuated.bind.streams import Stream
 from punctuated.errors import (
     AggregateError,
     AlgorithmError,
@@ -50,6 +51,7 @@ from punctuated.errors import (
     WindowError,
 )
 from punctuated.local.joined import Join
+from punctuated.local.streams import TableStream
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
 from punctuated.model.expression import band, call, case, column, left, right
 from punctuated.model.policy import Event, Policy

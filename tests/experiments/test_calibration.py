@@ -20,8 +20,8 @@ from punctuated.experiments.calibration.calibration import Calibration, calibrat
 from punctuated.experiments.calibration.fit import fit_touched, line_costs, match_cost
 from punctuated.experiments.calibration.lines import IDLE, IDLE_SETTING, N_RATES, SEARCH, UPDATE, WINDOWS, Line, Setting
 from punctuated.experiments.calibration.timed_join import TimedJoin
+from punctuated.model.load import Observation
 from punctuated.model.spec import RIGHT
-from punctuated.operator.windows.statistics import Observation
 from punctuated.plan import cost
 from punctuated.plan.cost.weights import REFERENCE_WEIGHTS
 from punctuated.state.rows import ring_positions

@@ -11,7 +11,7 @@ import pytest
 
 import punctuated as pt
 from punctuated.errors import CostError
-from punctuated.operator.windows.statistics import Observation
+from punctuated.model.load import Observation
 from punctuated.plan.cost import KANG_WEIGHTS, CostModel, ValueIndexWeight, Weights, best
 from punctuated.plan.cost.weights import REFERENCE_WEIGHTS
 from punctuated.plan.optimizer import StructureChooser

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punctuated.errors import CostError, PunctuatedError
-from punctuated.plan.sizing import MOST_BUCKETS, PUNCTUATION_BYTES, QuerySize, size_query
-from punctuated.spark.pack import pack as bucket_ids
+from punctuated.model.spec import MOST_BUCKETS
+from punctuated.plan.sizing import PUNCTUATION_BYTES, QuerySize, size_query
 
 BASE: dict[str, Any] = {
     "rates": (100, 200),
@@ -141,7 +141,6 @@ def test_every_core_has_a_bucket() -> None:
 
 
 def test_the_most_buckets_are_those_of_a_join_on_spark() -> None:
-    assert MOST_BUCKETS == bucket_ids.MOST_BUCKETS
     assert sized(throughput=0.01).buckets == MOST_BUCKETS  # 30,000 cores
 
 

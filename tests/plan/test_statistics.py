@@ -12,9 +12,9 @@ import punctuated as pt
 from punctuated.errors import UnboundedStateWarning
 from punctuated.experiments.tables_engine import prepare
 from punctuated.model.spec import LEFT, RIGHT
+from punctuated.plan.cost.waits import Waits
 from punctuated.plan.statistics import StreamStatistics, bytes_of, expected, expected_state, most_state
 from punctuated.plan.table_statistics import table_statistics
-from punctuated.plan.waits import Waits
 
 objects = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 50), st.booleans()), max_size=20)
 

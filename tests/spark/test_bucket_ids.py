@@ -3,7 +3,8 @@
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import col, expr
 
-from punctuated.spark.pack.pack import MOST_BUCKETS, bucket_ids
+from punctuated.model.spec import MOST_BUCKETS
+from punctuated.spark.pack.pack import bucket_ids
 
 
 def test_ids_are_hashed_to_consecutive_numbers(spark: SparkSession) -> None:

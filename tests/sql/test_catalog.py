@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import punctuated as pt
-from punctuated.api.stream import Stream
 from punctuated.bind.sources import Announced, Clustered, RowsWith, Unique, When, single_sources
+from punctuated.bind.streams import Stream
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 from punctuated.sql.bind.catalog import Catalog
 from punctuated.sql.parse.errors import SqlError

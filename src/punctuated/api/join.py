@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from punctuated.api.stream import SparkStream, Stream, TableStream, is_join, stream
+from punctuated.api.stream import SparkStream, is_join, stream
 from punctuated.bind.binder import bind_join
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.distances import Near
 from punctuated.bind.options import JoinOptions
+from punctuated.bind.streams import Stream
 from punctuated.errors import ShedError, StreamError
 from punctuated.expressions.shape import Select
 from punctuated.local.joined import Join
+from punctuated.local.streams import TableStream
 from punctuated.model.expression import Expression
 from punctuated.model.policy import Policy
 from punctuated.model.reach import Steps, Within

@@ -1,22 +1,20 @@
 """`pt.stream`: data and their description, as a declared stream over tables, DataFrames or another join."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import pyarrow as pa
 
-from punctuated.api.any_table import as_table
+from punctuated.arrow.any_table import as_table
 from punctuated.bind.declared import DeclaredStream, check_endings, declare, declare_output
 from punctuated.bind.options import StreamOptions
 from punctuated.bind.sources import Announced, Source
+from punctuated.bind.streams import Arguments, Stream
 from punctuated.errors import ColumnError, StreamError
-from punctuated.expressions.shape import Select, columns_of
-from punctuated.intake.reading import Reader, announce
-from punctuated.local.plan import PlanSource
-from punctuated.model.batch import EndedKeys, StreamBatch
-from punctuated.model.expression import Expression, over
-from punctuated.model.spec import StreamSpec
+from punctuated.expressions.shape import Select
+from punctuated.local.streams import ChainedTables, TableStream
+from punctuated.model.expression import Expression
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import Duration, Window
 from punctuated.runtime.lineage import FrameOrigin, TableOrigin, origin_of
@@ -24,108 +22,10 @@ from punctuated.runtime.lineage import FrameOrigin, TableOrigin, origin_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from punctuated.api.any_table import AnyTable
+    from punctuated.arrow.any_table import AnyTable
     from punctuated.local.joined import Join
     from punctuated.spark.joins.joined import SparkJoin
     from punctuated.spark.source.files import Files
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """The arguments of `pt.stream`: the data and their description."""
-
-    data: Any
-    options: StreamOptions
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A declared stream and where its rows come from."""
-
-    declared: DeclaredStream
-    arguments: Arguments | None = field(default=None, repr=False, compare=False, kw_only=True)
-
-    @property
-    def spec(self) -> StreamSpec:
-        """How the stream was declared."""
-        return self.declared.spec
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Columns of the tuples, without the column of patterns."""
-        return self.declared.schema
-
-    @property
-    def punctuations(self) -> Source | None:
-        """What says that a key is over."""
-        return None if self.arguments is None else self.arguments.options.get("punctuations")
-
-    def with_(self, **changes: Unpack[StreamOptions]) -> Self:
-        """The same stream with some options changed.
-
-        Args:
-            changes: Options of `pt.stream`. `where` and `select` use the columns of this stream: `where` takes some of
-                its rows, `select` makes new columns of its columns.
-
-        Example:
-            >>> import pyarrow as pa, punctuated as pt
-            >>> bids = pt.stream(pa.table({"item": [7, 8], "at": [1, 2]}), name="B", key="item", time="at")
-            >>> bids.with_(window="5 minutes", where=pt.column("item") > 7).spec.window
-            TimeWindow(span_us=300000000, offset_us=0)
-        """
-        assert self.arguments is not None, "pt.stream makes streams, and remembers its arguments"
-        options = self.arguments.options | changes
-        before, now = self.arguments.options.get("where"), changes.get("where")
-        made = self._made()
-        if now is not None:
-            now = now if made is None else over(now, made)
-            options["where"] = now if before is None else before & now
-        wanted = changes.get("select")
-        if wanted is not None and made is not None:
-            options["select"] = {name: over(value, made) for name, value in columns_of(wanted, self.schema, "select=")}
-        again: Self = stream(self.arguments.data, **options)
-        return again
-
-    def _made(self) -> Mapping[str, Expression] | None:
-        """How the columns are made, if they are not those of the data."""
-        shape = self.declared.shape
-        return None if shape is None else dict(shape.columns)
-
-
-@dataclass(frozen=True)
-class TableStream(Stream):
-    """A stream over tables, which come in batches."""
-
-    batches: tuple[pa.Table, ...] = field(repr=False)
-
-    @property
-    def source(self) -> PlanSource:
-        """For plans: where its tuples and endings come from."""
-        return PlanSource(tuple((each.key, each.time) for each in self.declared.endings))
-
-    def read(self, reader: Reader) -> Iterator[StreamBatch]:
-        """The stream batch by batch, with the endings that are announced separately."""
-        announced = [list(_announced(source, reader)) for source in self.declared.endings]
-        for i in range(max(len(self.batches), *(len(batches) for batches in announced), 1)):
-            batch = reader.read(self.batches[i] if i < len(self.batches) else self.batches[0].schema.empty_table())
-            more = tuple(batches[i] for batches in announced if i < len(batches))
-            yield replace(batch, endings=batch.endings + more)
-
-
-@dataclass(frozen=True)
-class ChainedTables(TableStream):
-    """A stream over the results of a join of tables, or groups of them."""
-
-    origin: TableOrigin = field(repr=False)
-
-    @property
-    def source(self) -> PlanSource:
-        """For plans: the join behind it."""
-        return PlanSource(origin=self.origin.planner())
-
-    def read(self, reader: Reader) -> Iterator[StreamBatch]:
-        """What the join brings, batch by batch."""
-        return map(reader.read, self.origin.chain_batches())
 
 
 @dataclass(frozen=True)
@@ -212,7 +112,7 @@ def stream(
     made = _declared(data, **options)
     if isinstance(made, TableStream) and isinstance(data, Iterator):
         data = made.batches  # what was read once is not read again
-    return replace(made, arguments=Arguments(data, options))
+    return replace(made, arguments=Arguments(data, options, stream))
 
 
 def _declared(
@@ -322,11 +222,6 @@ def _refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
     from punctuated.spark.session.types import refuse_collations
 
     refuse_collations(frame.schema, key, f"stream {stream!r}: key", ColumnError)
-
-
-def _announced(source: Announced, reader: Reader) -> Iterator[EndedKeys]:
-    for table in source.data:
-        yield announce(table, source.key, source.time, reader.types)
 
 
 def _chained(

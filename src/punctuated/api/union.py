@@ -3,12 +3,14 @@
 from typing import TYPE_CHECKING, Unpack, overload
 
 from punctuated.api.join import as_stream, run_where_the_data_is, sampling_step
-from punctuated.api.stream import SparkStream, Stream, TableStream
+from punctuated.api.stream import SparkStream
 from punctuated.bind.options import UnionOptions
+from punctuated.bind.streams import Stream
 from punctuated.bind.union import bind_union
 from punctuated.errors import StreamError
 from punctuated.expressions.shape import Select
 from punctuated.local.joined import Join
+from punctuated.local.streams import TableStream
 from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS
 from punctuated.model.window import Duration
 

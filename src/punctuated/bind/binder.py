@@ -7,18 +7,10 @@ from typing import Unpack
 
 import pyarrow as pa
 
-from punctuated.bind.algorithms import check_memory, check_staged, choose_staged, is_staged
+from punctuated.bind.algorithms import choose_staged, is_staged
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
-from punctuated.bind.distances import (
-    WINDOWS,
-    Near,
-    as_windows,
-    check_multiway,
-    check_number,
-    choose_multiway,
-    is_multiway,
-)
+from punctuated.bind.distances import WINDOWS, Near, as_windows, check_number, choose_multiway, is_multiway
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
 from punctuated.expressions.evaluate import check_predicate
@@ -42,7 +34,8 @@ from punctuated.model.spec import (
     parse_join_type,
 )
 from punctuated.model.times import are_times_alike
-from punctuated.operator.windows.predicate import check_structures, split_predicate
+from punctuated.operator.family import family_of
+from punctuated.operator.windows.predicate import split_predicate
 from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.bounds import is_unbounded, is_unbounded_among
 from punctuated.plan.optimizer import structure_chooser
@@ -62,36 +55,24 @@ def bind_join(streams: Sequence[DeclaredStream], near: Near = WINDOWS, **options
     _check_time_zones(named)
     spec = _spec(tuple(each.spec for each in named), near, options)
     inputs = tuple(each.reader(types) for each in named)
-    bind = _bind_many if spec.reaches else _bind_two
-    bound = bind(spec, inputs, named, options).made_of_results(options.get("select"))
+    bound = _bind(spec, inputs, named, options).made_of_results(options.get("select"))
     _ = bound.results  # raises if two columns would have one name, or a selected column is missing
     for message in _unbounded(bound.spec):
         warnings.warn(message, UnboundedStateWarning, stacklevel=3)  # where pt.join was called
     return bound
 
 
-def _bind_two(
+def _bind(
     spec: JoinSpec, inputs: tuple[Reader, ...], streams: Sequence[DeclaredStream], options: JoinOptions
 ) -> BoundJoin:
-    where = _predicate(options.get("where"), spec, streams)
-    ranged, _ = split_predicate(where, [reader.cast_schema for reader in inputs])
-    if options.get("algorithm", "auto") == "auto" and not spec.left.key:
+    where, ranged = _predicate(options.get("where"), spec, streams), None
+    schemas = [reader.cast_schema for reader in inputs]
+    if options.get("algorithm", "auto") == "auto" and not spec.left.key and not spec.reaches:
+        ranged, _ = split_predicate(where, schemas)
         spec = replace(spec, algorithm=pair("NN" if ranged is None else "TT"), adaptive=ranged is not None)
-    check_structures(spec, ranged)
-    if spec.is_staged:
-        check_staged(spec)
-    else:
-        check_memory(spec)
+    family_of(spec).check(spec, where, schemas)
     chooser = structure_chooser(spec, ranged) if spec.adaptive else None
     return BoundJoin(spec, inputs, where, chooser=chooser)
-
-
-def _bind_many(
-    spec: JoinSpec, inputs: tuple[Reader, ...], streams: Sequence[DeclaredStream], options: JoinOptions
-) -> BoundJoin:
-    check_multiway(spec)
-    check_memory(spec)
-    return BoundJoin(spec, inputs, _predicate(options.get("where"), spec, streams))
 
 
 def _spec(streams: tuple[StreamSpec, ...], near: Near, options: JoinOptions) -> JoinSpec:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Unpack
 
 import pyarrow as pa
 
@@ -22,13 +23,12 @@ from punctuated.operator.driver import JoinDriver
 from punctuated.operator.windows.predicate import RangePredicate, split_predicate
 from punctuated.output.columns import ResultColumns
 from punctuated.output.groups.group_by import Distinct, GroupBy
-from punctuated.output.groups.grouping import Grouping, check_grouping, describe_grouping
+from punctuated.output.groups.grouping import Grouping, check_grouping, describe_grouping, late_groups
 from punctuated.output.members import MultiwayColumns, UnionColumns
-from punctuated.output.views import View, Views, late_groups
+from punctuated.output.views import View, Views
 from punctuated.plan.allocation import ShedAllocation
 from punctuated.plan.optimizer import StructureChooser
-from punctuated.state.setup import DriverSetup
-from punctuated.storage.scratch import TableStore
+from punctuated.state.setup import Asked, DriverSetup
 
 
 @dataclass(frozen=True)
@@ -147,46 +147,27 @@ class BoundJoin:
 
     # What runs
 
-    def driver(
-        self,
-        bucket: int = 0,
-        *,
-        timed: bool = False,
-        groups_alone: bool = False,
-        sample_us: int | None = None,
-        sample_from_us: int | None = None,
-        bucket_bytes: int | None = None,
-        hash_bits: int = 64,
-        tables: TableStore | None = None,
-    ) -> JoinDriver:
-        """A new driver for one bucket, with an empty state.
-
-        `timed` asks for the times of results even if the view does not. With `groups_alone`, results have no columns
-        that their groups do not need. Metrics are sampled every `sample_us` of event
-        time, from `sample_from_us` or the first tuple on. `bucket_bytes` is the most that it may hold, unless the join
-        itself has a limit. `hash_bits` below 64 force collisions. `tables` keeps what goes beyond memory, by default as
-        long as the process lives.
-        """
-        limit = self.spec.bucket_bytes if self.spec.bucket_bytes is not None else bucket_bytes
+    def setup(self, bucket: int = 0, *, groups_alone: bool = False) -> DriverSetup:
+        """What a driver of one bucket is made of; with `groups_alone`, results have only what their groups need."""
         is_ordered = self.grouping is not None and self.grouping.is_ordered
-        setup = DriverSetup(
-            spec=replace(self.spec, bucket_bytes=limit, selected=self._grouped if groups_alone else self.spec.selected),
+        return DriverSetup(
+            spec=replace(self.spec, selected=self._grouped) if groups_alone else self.spec,
             schemas=self.schemas,
             key_types=self.key_types,
             where=self.where,
             shape=self.shape,
             chooser=self.chooser,
             allocate=self._allocation,
-            timed=timed or self.view.is_timed or is_ordered,
+            timed=self.view.is_timed or is_ordered,
             estimated=self._estimates,
-            sample_us=sample_us,
-            sample_from_us=sample_from_us,
-            hash_bits=hash_bits,
             place=BucketPlace(bucket, self.n_buckets, self.at_once),
-            tables=tables,
             definition=self.definition,
         )
-        return JoinDriver(setup)
+
+    def driver(self, bucket: int = 0, *, groups_alone: bool = False, **asked: Unpack[Asked]) -> JoinDriver:
+        """A new driver for one bucket, with an empty state; see `DriverSetup` for what may be asked of it."""
+        setup = self.setup(bucket, groups_alone=groups_alone)
+        return JoinDriver(replace(setup, **asked | {"timed": setup.timed or asked.get("timed", False)}))
 
     def groups(self) -> GroupBy:
         """The groups of one bucket, empty."""
@@ -218,8 +199,7 @@ class BoundJoin:
     def tells_time(self) -> bool:
         """Whether the engine's time of a batch is needed: silent streams are released, or slow batches shed."""
         shed = self.spec.shed
-        silence = any(stream.idle_after_us is not None for stream in self.spec.streams)
-        return silence or (shed is not None and shed.trigger_us is not None)
+        return self.spec.follows_others or (shed is not None and shed.trigger_us is not None)
 
     @property
     def definition(self) -> dict[str, str]:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from punctuated.errors import AlgorithmError, StreamError, WindowError
+from punctuated.errors import StreamError, WindowError
 from punctuated.model.algorithm import HW, MULTIWAY, MW, Algorithm, choose_algorithm
 from punctuated.model.reach import Reach, Steps, Within, reach_along, reach_by_windows, reach_within, reversed_reach
-from punctuated.model.spec import MOST_STREAMS, JoinSpec, JoinType, StreamSpec
+from punctuated.model.spec import MOST_STREAMS, StreamSpec
 from punctuated.model.window import TimeWindow
 
 
@@ -69,21 +69,3 @@ def choose_multiway(name: str, propagation: str | None, *, keyed: bool) -> Algor
 def is_multiway(name: object) -> bool:
     """Whether an algorithm belongs to the W-join's family, which also serves two streams."""
     return isinstance(name, str) and name in MULTIWAY
-
-
-def check_multiway(spec: JoinSpec) -> None:
-    """Raise if a join of any number of streams is asked for what only joins of two can do."""
-    if spec.how is not JoinType.INNER:
-        raise AlgorithmError(
-            f"how={spec.how.value!r}: a join of more than two streams, or by {spec.algorithm.name!r}, is always inner; "
-            "for other kinds join two at a time"
-        )
-    if spec.algorithm.structures is not None:
-        raise AlgorithmError(
-            f"algorithm={spec.algorithm.name!r} has a structure for each of two windows; use 'auto' or one of "
-            f"{', '.join(MULTIWAY)}"
-        )
-    if spec.purge_threshold != 1:
-        raise AlgorithmError("purge_threshold is for joins of two streams; leave it out")
-    if spec.shed is not None:
-        raise AlgorithmError("shed= is for joins of two streams; leave it out, or join two at a time")

@@ -88,7 +88,7 @@ def run_join(
 
 def _sample(series: Series, driver: Any, seconds: float, spent: float) -> None:
     counts = driver.counts()
-    on_disk = driver.overflow.monitor.on_disk
+    on_disk = driver.spill.monitor.on_disk
     left, right = (counts[f"state_{side}"] + more for side, more in zip(("left", "right"), on_disk, strict=True))
     sampled = (seconds, left, right, left + right, counts["results"], counts["punctuations_out"], spent)
     for name, value in zip(series, sampled, strict=True):

@@ -22,9 +22,9 @@ from punctuated.experiments.tables_engine import prepare
 from punctuated.experiments.trial import Input, Trial
 from punctuated.model.spec import Side
 from punctuated.plan.cost import pwjoin_state, window_state
+from punctuated.plan.cost.waits import Waits
 from punctuated.plan.statistics import StreamStatistics, expected_state
 from punctuated.plan.table_statistics import table_statistics
-from punctuated.plan.waits import Waits
 
 TUPLES = 30_000  # per stream: 300 s at 100 tuples/s
 AUCTIONS = 20_000  # opened in 2,000 s

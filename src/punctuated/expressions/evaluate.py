@@ -141,15 +141,11 @@ def _mask(expression: Expression, tables: Sequence[pa.Table]) -> Mask:
     return np.asarray(pc.fill_null(found, False).to_numpy().astype(np.bool_))
 
 
-# An extra predicate on results, evaluated column-wise. Null counts as false, as in SQL.
+Where = Callable[..., Mask]  # which results count: takes the rows of each stream, a table for each
 
 
-class WherePredicate:
-    """Decides which results of a batch count."""
-
-    def __init__(self, expression: Expression) -> None:
-        self._expression = expression
-
-    def __call__(self, *tables: pa.Table) -> npt.NDArray[np.bool_]:
-        """One truth value per result; each table has the rows of one stream."""
-        return which_hold(self._expression, tables)
+def where_predicate(expression: Expression | None) -> Where | None:
+    """An extra predicate on results; null counts as false, as in SQL."""
+    if expression is None:
+        return None
+    return lambda *tables: which_hold(expression, tables)

@@ -13,23 +13,14 @@ from punctuated.errors import StreamError
 from punctuated.model.arguments import whole_number
 from punctuated.model.batch import StreamBatch
 from punctuated.model.memory import Memory
-from punctuated.model.spec import JoinSpec, JoinType
-from punctuated.model.window import CountWindow
-from punctuated.plan.sizing import MOST_BUCKETS
+from punctuated.model.spec import MOST_BUCKETS, MOST_ROUNDS, JoinSpec, JoinType
 
-MOST_ROUNDS = 256  # buckets that take turns because memory is limited
 _NODE_BYTES = 100  # about what a tuple takes beside its row
-
-
-def counts_whole_streams(spec: JoinSpec) -> bool:
-    """Whether a window holds the last tuples of a whole stream, so that one place must see all of them."""
-    windows = [stream.window for stream in spec.streams]
-    return any(isinstance(window, CountWindow) and not window.per_key for window in windows)
 
 
 def why_in_one(spec: JoinSpec) -> str | None:
     """Why a join of tables runs in one bucket, and so on one thread; None if it can be spread."""
-    if counts_whole_streams(spec):
+    if spec.counts_whole_streams:
         return "pt.rows(n) over a whole stream needs all of it in one place"
     if spec.how is JoinType.FULL and not spec.left.key:
         return "unmatched rows of a full outer join without a key would come out of each bucket"

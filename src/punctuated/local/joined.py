@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from punctuated.api.stream import TableStream
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import RejectedRowsWarning
 from punctuated.expressions.shape import Select
 from punctuated.local.buckets import in_buckets
 from punctuated.local.plan import TablePlan
 from punctuated.local.run import LocalRun
+from punctuated.local.streams import TableStream
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch

@@ -36,6 +36,7 @@ class Algorithm:
     # Structures of both windows (KN-06); None: the index of values. What is saved does not depend on them.
     structures: tuple[str, str] | None = field(default=None, repr=False)
     walk: Walk | None = field(default=None, repr=False)  # of a join of any number of streams
+    family: str = field(default="pwjoin", repr=False)  # the folder of `operator` that carries it out
 
 
 PWJOIN = Algorithm("pwjoin", by_window=True, by_punctuation=True, propagation=Propagation.EARLY)
@@ -44,15 +45,15 @@ PJOIN = Algorithm("pjoin", by_window=False, by_punctuation=True, propagation=Pro
 SHJ = Algorithm("shj", by_window=False, by_punctuation=False, propagation=Propagation.NONE)
 
 _CLEANED = 10_000  # tuples between two clean-ups of the baselines (WJ-33)
-HW = replace(PWJOIN, name="hw", walk=Walk("value"))  # WJ-20
-NLW = replace(PWJOIN, name="nlw", walk=Walk("scan"))  # WJ-11 … WJ-18
-MW = replace(PWJOIN, name="mw", walk=Walk("time"))  # WJ-22 … WJ-24
+HW = replace(PWJOIN, name="hw", walk=Walk("value"), family="multiway")  # WJ-20
+NLW = replace(HW, name="nlw", walk=Walk("scan"))  # WJ-11 … WJ-18
+MW = replace(HW, name="mw", walk=Walk("time"))  # WJ-22 … WJ-24
 GCA = replace(MW, name="gca", walk=Walk("time", "global"))  # WJ-26
 LCA = replace(MW, name="lca", walk=Walk("time", "local"))  # WJ-27
-RIPPLE = replace(WJOIN, name="ripple", walk=Walk("scan", "none", _CLEANED))
-XJOIN = replace(WJOIN, name="xjoin", walk=Walk("value", "none", _CLEANED))
+RIPPLE = replace(WJOIN, name="ripple", walk=Walk("scan", "none", _CLEANED), family="multiway")
+XJOIN = replace(WJOIN, name="xjoin", walk=Walk("value", "none", _CLEANED), family="multiway")
 # Not a join, but the same loop: endings and watermarks count as in a join, and every tuple comes out.
-UNION = replace(PWJOIN, name="union", propagation=Propagation.REGULAR, walk=Walk("nothing"))
+UNION = replace(PWJOIN, name="union", propagation=Propagation.REGULAR, walk=Walk("nothing"), family="union")
 
 MULTIWAY = {algorithm.name: algorithm for algorithm in (HW, NLW, MW, GCA, LCA, RIPPLE, XJOIN)}
 # XJoin itself, in stages (PJ-16): for two streams without windows. With windows, the name is the baseline above.
@@ -75,7 +76,7 @@ def pair(structures: str) -> Algorithm:
     >>> pair("TN").structures
     ('T', 'N')
     """
-    return replace(WJOIN, name=structures, structures=(structures[0], structures[1]))
+    return replace(WJOIN, name=structures, structures=(structures[0], structures[1]), family="windows")
 
 
 def is_pair(name: str) -> bool:

@@ -10,10 +10,12 @@ from punctuated.model.memory import Memory
 from punctuated.model.policy import Policy
 from punctuated.model.reach import Reach
 from punctuated.model.shed import Shed
-from punctuated.model.window import UntilWindow, Window
+from punctuated.model.window import CountWindow, UntilWindow, Window
 
 DEFAULT_MAX_PUNCTUATIONS = 1_000_000
 MOST_STREAMS = 8
+MOST_BUCKETS = 1024  # of a join
+MOST_ROUNDS = 256  # buckets that take turns because memory is limited
 DEFAULT_NODE_SIZE, DEFAULT_BUCKET_SIZE = 100, 10  # KN-24
 
 
@@ -196,9 +198,27 @@ class JoinSpec:
         return self.policy is not None
 
     @property
+    def family(self) -> str:
+        """The folder of `operator` that carries out this join."""
+        if self.how is JoinType.UNION:
+            return "union"
+        return "staged" if self.is_staged else "multiway" if self.reaches else self.algorithm.family
+
+    @property
     def own_windows(self) -> bool:
         """Whether tuples of any stream have windows of their own."""
         return any(isinstance(stream.window, UntilWindow) for stream in self.streams)
+
+    @property
+    def follows_others(self) -> bool:
+        """Whether a silent stream's watermark may follow those of the others."""
+        return any(stream.idle_after_us is not None for stream in self.streams)
+
+    @property
+    def counts_whole_streams(self) -> bool:
+        """Whether a window holds the last tuples of a whole stream, so that one place must see all of them."""
+        windows = [stream.window for stream in self.streams]
+        return any(isinstance(window, CountWindow) and not window.per_key for window in windows)
 
     def may_end_early(self, side: int) -> bool:
         """Whether `side` alone may end a value of the output once its last tuple is gone (PW-32).

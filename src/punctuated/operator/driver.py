@@ -20,19 +20,21 @@ from punctuated.keys.codec import NumberedKeys, key_codec
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.punctuation import Punctuation
-from punctuated.operator.choose import choose_collector, choose_overflow, choose_tactic
-from punctuated.operator.windows.predicate import served_predicate
+from punctuated.operator.family import family_of
 from punctuated.output.batch_result import BatchResult
 from punctuated.output.metrics import Samples, current_counts
 from punctuated.punctuations.pending_ranges import OutputRange
 from punctuated.punctuations.statements import Statements
 from punctuated.shedding.control import HIDDEN, ShedControl
-from punctuated.snapshot import fingerprint
+from punctuated.snapshot.fingerprint import Fingerprint
 from punctuated.snapshot.parts import Part
+from punctuated.spill.policy import Stored
 from punctuated.state.budget import Budget
+from punctuated.state.fingerprint import fingerprint_of
 from punctuated.state.rows import RowStore
 from punctuated.state.saved_arrays import SavedArrays
 from punctuated.state.setup import DriverSetup
+from punctuated.storage.scratch import Scratch
 
 _LARGEST_QUOTA = 1 << 15
 
@@ -49,30 +51,35 @@ class JoinDriver:
         self.shedding = _shed_control(setup)
         hidden = [] if self.shedding is None else list(HIDDEN)
         self.rows = tuple(RowStore(pa.schema([*schema, *hidden])) for schema in setup.schemas)
-        self._budget = Budget(setup.spec.bucket_bytes, str(setup.place), lambda: self.nbytes)
-        ranged, where = served_predicate(setup.spec, setup.where, setup.schemas)
-        self.tactic = choose_tactic(setup, self.codec, ranged, self._budget.allow, filtered=where is not None)
+        self._budget = Budget(setup.largest, str(setup.place), lambda: self.nbytes)
+        family = family_of(setup.spec)
+        self.tactic, self.collector = family.build(setup, self.codec, self.rows, self._budget.allow)
         self.state = self.tactic.state
         self.statements = Statements(setup.spec, setup.schemas, self.codec, self.state, setup.place)
-        self.idle = IdleStreams(setup.spec.streams)
+        self.idle = IdleStreams(setup.spec.streams) if setup.spec.follows_others else None
         self.samples = Samples(setup.sample_us, len(setup.spec.streams), setup.sample_from_us)
-        self.collector = choose_collector(setup, self.codec, self.rows, where)
-        self.overflow = choose_overflow(self)
-        self.parts = self._parts()
+        self.spill = family.spill(self._stored, setup.tables or Scratch()) if setup.spec.may_overflow else None
 
-    def _parts(self) -> dict[str, Part]:
+    @property
+    def _stored(self) -> Stored:
+        parts = self.codec, self.state, self.rows, self.statements, self.collector
+        return Stored(self.setup, *parts, self.tactic.node_codes)
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
         """Everything that outlives a batch, in the order in which it is loaded."""
         parts: dict[str, Part] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
         parts["arrays"] = SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
-        parts |= {**self.statements.parts, **self.tactic.parts, "idle": self.idle}
+        parts |= {**self.statements.parts, **self.tactic.parts}
+        parts |= {} if self.idle is None else {"idle": self.idle}
         parts["rejections"] = self.collector.rejections
-        parts |= self.overflow.parts
+        parts |= {} if self.spill is None else self.spill.parts
         return parts if self.shedding is None else {**parts, "shedding": self.shedding}
 
     @cached_property
-    def fingerprint(self) -> fingerprint.Parts:
+    def fingerprint(self) -> Fingerprint:
         """What a saved state and this join must have in common."""
-        return {**fingerprint.of(self.spec, self.schemas, self.codec.types), **self.setup.definition}
+        return {**fingerprint_of(self.spec, self.schemas, self.codec.types), **self.setup.definition}
 
     def resume(self) -> None:
         """Called when all parts are loaded."""
@@ -89,7 +96,7 @@ class JoinDriver:
     def process_in_parts(self, *batches: StreamBatch, now_us: int | None = None) -> Iterator[BatchResult]:
         """The same in parts: results as they are found, so that memory is reused; everything else in the last part."""
         watermark = self.output_watermark
-        if now_us is not None:
+        if now_us is not None and self.idle is not None:
             batches = tuple(self.idle.release(batches, self.state.sides, now_us))
         intakes = tuple(self._take_in(side, batch) for side, batch in enumerate(batches))
         if self.shedding is not None:
@@ -106,16 +113,18 @@ class JoinDriver:
         self.statements.note_promises(intakes, order)
         if not self.setup.place.speaks_for_all:
             self._leave_uncounted(intakes)
-        self.overflow.begin(order, inputs)
+        if self.spill is not None:
+            self.spill.begin(order, inputs)
         at = 0
         for stop, time in self.samples.stops(inputs, order.size):
             while at < stop:
-                ready = self.overflow.before(at, stop)
+                ready = stop if self.spill is None else self.spill.before(at, stop)
                 while at < ready:
                     at = self._run(order, at, ready, intakes)
                     yield from self.collector.take_results()
-                self.overflow.after(at)
-                yield from self.collector.take_results()
+                if self.spill is not None:
+                    self.spill.after(at)
+                    yield from self.collector.take_results()
             self.state.sweep()
             self.samples.take(time, int(self.state.sides["newest"].max()), self.counts(inputs, time))
         yield self._finish(order.size)
@@ -158,7 +167,8 @@ class JoinDriver:
     def nbytes(self) -> int:
         """Bytes of everything that is kept between batches."""
         rows = sum(each.nbytes for each in self.rows)
-        return self.state.nbytes + self.statements.nbytes + rows + self.codec.nbytes() + self.overflow.nbytes
+        spilled = 0 if self.spill is None else self.spill.nbytes
+        return self.state.nbytes + self.statements.nbytes + rows + self.codec.nbytes() + spilled
 
     # A batch
 
@@ -242,11 +252,11 @@ class JoinDriver:
         position, _, side = unpack_object(int(reference))
         place = int(intakes[side].objects.punctuation_code[position])
         self._grow()
-        self._put_out(self.statements.meet_range(side, intakes[side].ranges[place]))
+        self._put_out(self.statements.meet_range(side, intakes[side].ranges[place], self.spill))
 
     def _fire_range(self) -> None:
         self._grow()
-        self._put_out(self.statements.fire_range())
+        self._put_out(self.statements.fire_range(self.spill))
 
     def _put_out(self, ranges: Sequence[OutputRange]) -> None:
         self.collector.add_ranges(ranges)
@@ -262,7 +272,8 @@ class JoinDriver:
                 self._make_room()
             else:
                 self._fire_range()
-        self.overflow.finish()
+        if self.spill is not None:
+            self.spill.finish()
         self.collector.drain(state)
         self.collector.finish(state)
         self.statements.archive()

@@ -8,13 +8,13 @@ import pyarrow as pa
 
 from punctuated.arrow.rows import take_rows
 from punctuated.errors import ColumnError
+from punctuated.expressions.evaluate import Where
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.arguments import given_twice
 from punctuated.model.spec import JoinSpec
 from punctuated.output.collector import Collector
 from punctuated.output.columns import check_selected, names_of_two, payload_of
-from punctuated.output.pairs import Where
 from punctuated.state.rows import RowStore
 from punctuated.state.setup import DriverSetup
 

@@ -1,11 +1,12 @@
 """Results of a join of two streams: turns pairs of row numbers into columns, and applies an extra predicate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from punctuated.expressions.evaluate import Where
 from punctuated.intake.prepare import Intake
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import KeyCodec
@@ -18,7 +19,6 @@ from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore, ring_positions
 from punctuated.state.setup import DriverSetup
 
-Where = Callable[..., npt.NDArray[np.bool_]]  # of a table of each stream
 Ints = npt.NDArray[np.int64]
 
 

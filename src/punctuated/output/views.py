@@ -20,12 +20,9 @@ import pyarrow as pa
 from punctuated.arrow.rows import widen
 from punctuated.expressions.shape import Shape
 from punctuated.kernels.layout import FOREVER, NEVER
-from punctuated.model.algorithm import Propagation
 from punctuated.model.arguments import free_names
-from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.times import from_known_microseconds, from_microseconds
 from punctuated.output.batch_result import BatchResult
-from punctuated.output.groups.grouping import contains_key
 from punctuated.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
 from punctuated.output.punctuations import LatestResults
 from punctuated.output.rejected import REJECTED_SCHEMA
@@ -180,19 +177,3 @@ class Views:
     def _with_kind(self, kind: str, table: pa.Table) -> pa.Table:
         kinds = pa.array([kind], pa.string()).take(pa.array(np.zeros(len(table), np.int8)))
         return table.append_column(self.in_band.kind, kinds)
-
-
-def late_groups(spec: JoinSpec, key: Sequence[str], by: Sequence[str]) -> str | None:
-    """Why groups are final only at the end of the streams, and what to do about it; None if they are not.
-
-    `key` is the join key as the results have it.
-    """
-    punctuated = any(stream.punctuated for stream in spec.streams)
-    if contains_key(by, key) and punctuated and spec.algorithm.propagation is not Propagation.NONE:
-        return None
-    streams = {1: "the stream has", 2: "both streams have"}.get(len(spec.streams), "all streams have")
-    message = f"groups by {', '.join(by)} are final only when {streams} ended"
-    known = "key" if spec.how is JoinType.UNION else "join key"
-    of = "a punctuated stream" if len(spec.streams) == 1 else "punctuated streams"
-    remedy = f": group by the {known} ({', '.join(key)}) of {of} to get them earlier" if key else ""
-    return message + remedy

@@ -4,15 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from punctuated.model.algorithm import HW, STRUCTURES, Walk
 from punctuated.model.expression import Expression
-from punctuated.model.memory import Memory, show_size
-from punctuated.model.policy import Policy
 from punctuated.model.reach import farthest
 from punctuated.model.shed import Shed
 from punctuated.model.spec import LEFT, JoinSpec, JoinType, Side, StreamSpec
 from punctuated.model.times import UNBOUNDED
 from punctuated.model.window import show_duration
+from punctuated.operator.family import family_of
 from punctuated.operator.windows.predicate import RangePredicate
 from punctuated.output.groups.grouping import Grouping, contains_key
 from punctuated.plan import tree as words
@@ -23,13 +21,6 @@ from punctuated.plan.statistics import StreamStatistics, expected_state, most_st
 from punctuated.plan.tree import Fact, Kind, PlanNode
 
 _STATE = "no tuples, only which values are over"
-_FOUND = {"value": "an index of values", "scan": "a scan of all tuples", "time": "a scan of the tuples in time"}
-_LOOKED = {
-    "exact": "",
-    "global": ", in the widest window of all, and a second look",
-    "local": ", in the widest windows of each stream, and a second look",
-    "none": ", and a look at the windows afterwards",
-}
 Statistics = Sequence[StreamStatistics] | None
 
 
@@ -66,17 +57,7 @@ def plan_many(
     shown = [columns[0] if len(set(columns)) == 1 else " = ".join(columns) for columns in keys]
     title = f"inner join of {words.listed(names)}{' on ' if shown else ''}{', '.join(shown)}"
     children = tuple(_stream_of_many(spec, side, inputs[side], statistics) for side in spec.sides)
-    return title, tuple(_walk(spec, names)), children
-
-
-def _walk(spec: JoinSpec, names: Sequence[str]) -> Iterator[Fact]:
-    walk, name = spec.algorithm.walk or HW.walk or Walk("value"), spec.algorithm.name
-    cleaned = f", cleaned up every {walk.cleans_every:,} tuples" if walk.cleans_every else ""
-    partners = f"partners by {_FOUND[walk.finds]}{_LOOKED[walk.periods]}{cleaned}"
-    yield Fact("algorithm", f"{name}, {partners}", {"name": name})
-    yield Fact("order", "for each tuple, streams with the fewest candidates first")
-    if len(spec.reaches) > 1:
-        yield Fact("path", f"along {' then '.join(names)}, or back")
+    return title, _algorithm(spec), children
 
 
 def _stream_of_many(
@@ -148,7 +129,7 @@ def plan_join(
         title, facts, children = plan(spec, inputs, statistics)
     else:
         title, children = _title(spec), tuple(_stream(spec, side, inputs[side], statistics) for side in Side)
-        facts = (*_algorithm(spec), *_costs(spec, ranged, statistics))
+        facts = (*_algorithm(spec), *_shedding(spec), *_costs(spec, ranged, statistics))
     facts = (*extra, *facts, *_memory(spec), *_estimates(statistics), *runs, output_rule(spec))
     return PlanNode(Kind.JOIN, title, facts, children, punctuates=punctuates(spec))
 
@@ -163,33 +144,12 @@ def _title(spec: JoinSpec) -> str:
 # How it is joined
 
 
-def _algorithm(spec: JoinSpec) -> Iterator[Fact]:
-    name = spec.algorithm.name
-    yield Fact("algorithm", f"{name}, purge {_purge(spec)}", {"name": name, "adaptive": spec.adaptive})
-    if spec.algorithm.structures is not None:
-        pairs = zip(spec.algorithm.structures, spec.streams, strict=True)
-        named = [f"{STRUCTURES[letter]} on {stream.name}" for letter, stream in pairs]
-        yield Fact("structures", ", ".join(named) + ("; may change while it runs" if spec.adaptive else ""))
-    if spec.policy is not None:
-        yield Fact("stages", _stages(spec.policy, spec.memory))
-    if spec.shed is not None:
-        yield Fact("sheds", _limits(spec.shed))
+def _algorithm(spec: JoinSpec) -> tuple[Fact, ...]:
+    return tuple(Fact(each.what, each.text, each.data) for each in family_of(spec).explain(spec))
 
 
-def _purge(spec: JoinSpec) -> str:
-    if not spec.algorithm.by_punctuation:
-        return "by window only" if spec.algorithm.by_window else "never"
-    threshold = spec.purge_threshold if spec.policy is None else spec.policy.threshold
-    return "at every punctuation" if threshold == 1 else f"at every {threshold} punctuations"
-
-
-def _stages(policy: Policy, memory: Memory | None) -> str:
-    limit = "all tuples in memory"
-    if memory is not None:
-        size = show_size(memory.nbytes) if memory.nbytes is not None else f"{memory.tuples:,} tuples"
-        limit = f"{size} in memory, the rest on disk"
-    silence = "" if policy.silence_us is None else f", or silent for {show_duration(policy.silence_us)}"
-    return f"{limit}; a disk join when a batch is empty{silence}, and when a stream ends"
+def _shedding(spec: JoinSpec) -> tuple[Fact, ...]:
+    return () if spec.shed is None else (Fact("sheds", _limits(spec.shed)),)
 
 
 def _limits(shed: Shed) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from punctuated.model.algorithm import ALGORITHMS, PWJOIN
+from punctuated.model.load import Observation
 from punctuated.model.spec import JoinSpec, Side
 from punctuated.operator.windows.predicate import RangePredicate
-from punctuated.operator.windows.statistics import Observation
 from punctuated.plan.cost.model import Candidate, CostModel
 from punctuated.plan.cost.weights import machine_weights
 from punctuated.plan.statistics import StreamStatistics, expected, expected_state, n_values

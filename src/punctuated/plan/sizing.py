@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from punctuated.errors import CostError
 from punctuated.kernels import layout as lay
 from punctuated.model.memory import parse_size, show_size
-from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS
+from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, MOST_BUCKETS
 from punctuated.model.window import Duration, parse_duration
 from punctuated.plan.cost.inputs import Sides, amount, both_sides, positive, sides
 from punctuated.plan.cost.output import output_rate
 from punctuated.plan.cost.output import selectivity as selectivity_of
-from punctuated.plan.waits import FOR_THE_WINDOW, Waits, window_state
+from punctuated.plan.cost.waits import FOR_THE_WINDOW, Waits, window_state
 
 # CPU times of whole queries: two busy cores over the rates of docs/benchmarks.md, so sources, the exchange and the
 # state store are in them. The empty pipeline takes 2.4 us a row; W2, which stores every tuple, 1.4 us more; W1, with 23
@@ -28,7 +28,6 @@ RESULT_ROW_S = 0.24e-6  # to find a pair and hand it to Spark as a row
 TUPLE_BYTES = 85  # measured on W2, columns and index included (docs/decisions/001)
 INDEX_BYTES = TUPLE_BYTES - 24  # of these, beside the columns
 PUNCTUATION_BYTES = lay.remembered_type(2).itemsize  # of an ended value
-MOST_BUCKETS = 1024  # of a join
 
 
 @dataclass(frozen=True)

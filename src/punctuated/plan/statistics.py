@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from punctuated.model.load import Observation
 from punctuated.model.reach import farthest
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, Side
 from punctuated.model.times import UNBOUNDED
 from punctuated.model.window import CountWindow, TimeWindow
-from punctuated.operator.windows.statistics import Observation
 from punctuated.plan.allocation import shed_allocation
 from punctuated.plan.bounds import Proof, bound
+from punctuated.plan.cost.waits import FOR_THE_WINDOW, Waits
 from punctuated.plan.sizing import INDEX_BYTES
-from punctuated.plan.waits import FOR_THE_WINDOW, Waits
 
 
 @dataclass(frozen=True)

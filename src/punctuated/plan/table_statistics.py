@@ -15,8 +15,8 @@ from punctuated.model.punctuation import Kind, Punctuation, classify, named_valu
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import UntilWindow
+from punctuated.plan.cost.waits import FOR_THE_WINDOW, Waits
 from punctuated.plan.statistics import StreamStatistics
-from punctuated.plan.waits import FOR_THE_WINDOW, Waits
 
 Ints = npt.NDArray[np.int64]
 Dated = tuple[Ints, Ints]  # codes and times

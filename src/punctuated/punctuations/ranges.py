@@ -4,7 +4,8 @@ A range ending waits for its effect; then its values are ended, and what all str
 What ranges have ended is kept as `OrderedRanges` or `NumberedRanges`, as the key asks for.
 """
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,16 @@ from punctuated.state.arrays import JoinState
 Ints = npt.NDArray[np.int64]
 
 
+class RangeListener(Protocol):
+    """Whoever keeps values elsewhere: it is told when a range takes effect."""
+
+    def before_range(self, patterns: tuple[Pattern, ...]) -> None:
+        """A range is about to take effect: its values must be in memory."""
+
+    def after_range(self, side: int, ending: Pending) -> None:
+        """A stream's range has taken effect."""
+
+
 class RangeEndings:
     """The range endings of all streams and what follows from them."""
 
@@ -33,8 +44,6 @@ class RangeEndings:
         self._next_order = 0  # of arrival; later ones are not smaller
         self._pending = tuple(PendingRanges() for _ in range(n_streams))
         self._sides = range(n_streams)
-        self.watch: Callable[[int, Pending], None] | None = None  # is told of those that take effect, and by which side
-        self.recall: Callable[[tuple[Pattern, ...]], None] = _nothing  # asked for the values that take effect now
         self._covered: OrderedRanges | NumberedRanges = (
             NumberedRanges(codec, self._pending) if isinstance(codec, NumberedKeys) else OrderedRanges(codec, n_streams)
         )
@@ -59,7 +68,7 @@ class RangeEndings:
         self.note_keys()
         state.show_ranges(self._covered.lookup)
 
-    def meet(self, side: int, ending: RangeEnding, state: JoinState) -> list[OutputRange]:
+    def meet(self, side: int, ending: RangeEnding, state: JoinState, spill: RangeListener | None) -> list[OutputRange]:
         """A range ending has arrived: it takes effect now or waits."""
         if state.sides["end_ts"][side] != lay.FOREVER:
             return []
@@ -70,19 +79,19 @@ class RangeEndings:
         low, high = self._covered.codes(ending.patterns)
         pending = Pending(ending.patterns, ending.ts, order, seq, low, high, ending.announced)
         if state.sides["watermark"][side] >= pending.effect_ts:
-            return self._take_effect(side, pending, state)
+            return self._take_effect(side, pending, state, spill)
         self._pending[side].add(pending)
         self._covered.await_effect(side, pending)
         self._announce(side, state)
         return []
 
-    def fire(self, state: JoinState) -> list[OutputRange]:
+    def fire(self, state: JoinState, spill: RangeListener | None) -> list[OutputRange]:
         """Put the first pending range ending that is due into effect, side by side."""
         for side in self._sides:
             if state.sides["range_time"][side] <= state.sides["watermark"][side]:
                 first = self._pending[side].pop()
                 self._announce(side, state)
-                return self._take_effect(side, first, state)
+                return self._take_effect(side, first, state, spill)
         return []
 
     def _announce(self, side: int, state: JoinState) -> None:
@@ -90,8 +99,11 @@ class RangeEndings:
         state.sides["range_time"][side], state.sides["range_order"][side] = self._pending[side].first_turn
         state.common["due"] = lay.NEVER  # it is looked at when time goes on
 
-    def _take_effect(self, side: int, ending: Pending, state: JoinState) -> list[OutputRange]:
-        self.recall(ending.patterns)
+    def _take_effect(
+        self, side: int, ending: Pending, state: JoinState, spill: RangeListener | None
+    ) -> list[OutputRange]:
+        if spill is not None:
+            spill.before_range(ending.patterns)
         inside = self._covered.values(state.arrays, ending.patterns)
         named = _affected(inside, state)
         state.make_room(deadlines=named.size)
@@ -107,8 +119,8 @@ class RangeEndings:
         propagate_values(state.arrays, side, fresh)
         state.show_ranges(self._covered.lookup)
         inherit_some(state.arrays, inside)
-        if self.watch is not None:
-            self.watch(side, ending)
+        if spill is not None:
+            spill.after_range(side, ending)
         return ranges
 
     def settle(self, state: JoinState, watermark: int) -> None:
@@ -164,10 +176,6 @@ class RangeEndings:
         """All was loaded: the loop must know when to come back."""
         for side in self._sides:
             self._announce(side, state)
-
-
-def _nothing(patterns: tuple[Pattern, ...]) -> None:
-    """All values are there."""
 
 
 def _affected(indices: Ints, state: JoinState) -> Ints:

@@ -22,7 +22,7 @@ from punctuated.model.spec import JoinSpec
 from punctuated.punctuations.memory import PunctuationMemory
 from punctuated.punctuations.pending_ranges import OutputRange, Pending
 from punctuated.punctuations.promises import Promise, PromiseMemory, broken
-from punctuated.punctuations.ranges import RangeEndings
+from punctuated.punctuations.ranges import RangeEndings, RangeListener
 from punctuated.snapshot.parts import Part
 from punctuated.state.arrays import JoinState
 
@@ -81,13 +81,13 @@ class Statements:
                 announced = not told.in_band
                 self.promises[side].append(Promise(columns, told.patterns, told.ts, number, touched, announced))
 
-    def meet_range(self, side: int, ending: RangeEnding) -> list[OutputRange]:
+    def meet_range(self, side: int, ending: RangeEnding, spill: RangeListener | None) -> list[OutputRange]:
         """A range ending has arrived; returns what the output is told."""
-        return self.ranges.meet(side, ending, self._state)
+        return self.ranges.meet(side, ending, self._state, spill)
 
-    def fire_range(self) -> list[OutputRange]:
+    def fire_range(self, spill: RangeListener | None) -> list[OutputRange]:
         """A range ending is due; returns what the output is told."""
-        return self.ranges.fire(self._state)
+        return self.ranges.fire(self._state, spill)
 
     # What outlives the batch
 

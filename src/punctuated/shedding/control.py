@@ -1,7 +1,7 @@
 """What is measured batch by batch, smoothed: the last batch counts as much as all before it."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,27 +11,15 @@ from punctuated.arrow.ipc import from_json, to_json
 from punctuated.intake.prepare import Intake
 from punctuated.kernels import layout as lay
 from punctuated.model.counters import per_stream
+from punctuated.model.load import Allocate, smoothed
 from punctuated.model.shed import Shed
 from punctuated.model.spec import LEFT, RIGHT, Side, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.shedding.coins import Shares, Sides, flip_coins
 from punctuated.snapshot.parts import Content, Loaded
 
-_WEIGHT_OF_NEW = 0.5  # so a shift shows within a few batches
 ID, SHARE = "\0id", "\0share"  # kept beside each stored row: which tuple it is, and the share with which it was stored
 HIDDEN = pa.schema([(ID, pa.int64()), (SHARE, pa.float64())])
-# From rates, complete windows and a measured limit of the rate to what the resources allow.
-Allocate = Callable[[Sides, Sides, float | None], tuple[Sides, Sides]]
-
-
-def smoothed(before: Sequence[float] | None, now: Sequence[float]) -> tuple[float, ...]:
-    """Numbers after another batch; `before` is None at the first one.
-
-    >>> smoothed(smoothed(None, [4.0, 8.0]), [6.0, 0.0])
-    (5.0, 4.0)
-    """
-    old = now if before is None else before
-    return tuple(_WEIGHT_OF_NEW * new + (1 - _WEIGHT_OF_NEW) * was for was, new in zip(old, now, strict=True))
 
 
 # Which share of a join's tuples probes and is stored, batch by batch, where CPU or memory is short (KN-33 … KN-42).

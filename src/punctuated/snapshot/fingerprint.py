@@ -1,29 +1,67 @@
-"""What differs between a saved state and a query: of long descriptions only the parts that are not the same."""
+"""Whether a saved state fits a query: both are described part by part, and an error says which part differs, and how.
+
+A smaller window, new columns, and going beyond memory do fit; everything else must be the same.
+"""
 
 from ast import literal_eval
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-
-import pyarrow as pa
+from collections.abc import Mapping
 
 from punctuated.errors import SnapshotError
-from punctuated.kernels.key_bytes import HASH_VERSION
-from punctuated.keys.encoding import NESTED_VERSION
-from punctuated.model.spec import JoinSpec, StreamSpec
-from punctuated.model.window import TimeWindow, show_duration
+from punctuated.model.window import show_duration
 
-Described = str | list[str] | None
-_DURATION = "_us"  # the end of names of attributes, and of windows as text
-_OF_STREAM, _WINDOW, _COLUMNS = "stream ", "window of ", "columns of "
 FORMAT = 6
-Parts = dict[str, str | list[str]]
-_STREAM = "stream "
-_BEYOND_MEMORY = "state beyond memory (memory=)"
+OF_STREAM, _WINDOW, _COLUMNS = "stream ", "window of ", "columns of "
+BEYOND_MEMORY = "state beyond memory (memory=)"
+_DURATION = "_us"  # the end of names of attributes, and of windows as text
+Fingerprint = dict[str, str | list[str]]
+Described = str | list[str] | None
+
+
+def check(saved: Fingerprint, now: Fingerprint) -> None:
+    """Raise if a state does not fit a query; a smaller window and new columns do fit."""
+    if saved.get("format") != now.get("format"):
+        raise SnapshotError(
+            f"the saved state has format {saved.get('format')}, and this version of punctuated reads and writes "
+            f"format {now.get('format')}; let the version that wrote it finish, or start with a new checkpoint"
+        )
+    for part in {**now, **saved}:
+        before, here = saved.get(part), now.get(part)
+        if before != here and not _may_differ(part, before, here):
+            then, now_shown = show_both(part, before, here)
+            raise SnapshotError(
+                f"the saved state is of another query: {_whose(part, saved, now)} is {then}, here it is {now_shown}; "
+                "start with a new checkpoint, or go back to the old definition"
+            )
+
+
+def _whose(part: str, saved: Fingerprint, now: Fingerprint) -> str:
+    """The part; if its stream is not in both, also which streams the state is of."""
+    if not part.startswith(OF_STREAM) or (part in saved and part in now):
+        return f"its {part}"
+    names = [each.removeprefix(OF_STREAM) for each in saved if each.startswith(OF_STREAM)]
+    return f"it has the streams {' and '.join(names)}; its {part}"
+
+
+def _may_differ(part: str, before: Described, here: Described) -> bool:
+    if part == BEYOND_MEMORY:
+        return before is None  # what was in memory may go to disk; what is on disk would be missing without memory=
+    if not isinstance(before, list) or not isinstance(here, list):
+        return False
+    if part.startswith(_WINDOW):
+        return before[0] == here[0] and before[0].startswith("time") and _span(here) <= _span(before)
+    return part.startswith(_COLUMNS) and [column for column in here if column in before] == before
+
+
+def _span(window: list[str]) -> int:
+    return int(window[1].split()[0])
+
+
+# How differences are shown
 
 
 def show_both(part: str, before: Described, here: Described) -> tuple[str, str]:
     """A part of a saved state and of a query, as shown to people."""
-    if part.startswith(_OF_STREAM):
+    if part.startswith(OF_STREAM):
         if not isinstance(before, str) or not isinstance(here, str):
             return _presence(before), _presence(here)
         saved, given = literal_eval(before), literal_eval(here)
@@ -58,8 +96,10 @@ def _attribute(name: str, value: object) -> str:
 def _shown_window(described: Described) -> str:
     """A window as `pt.stream` takes it, if it goes by time.
 
-    >>> _window(["time, from 0 µs", "3600000000 µs"]), _window(["time, from 5 µs", "10 µs"]), _window(["None", ""])
-    ('1 h', '5 µs to 10 µs', 'none')
+    >>> _shown_window(["time, from 0 µs", "3600000000 µs"]), _shown_window(["time, from 5 µs", "10 µs"])
+    ('1 h', '5 µs to 10 µs')
+    >>> _shown_window(["None", ""])
+    'none'
     """
     if not isinstance(described, list) or not described[0].startswith("time, from "):
         return "none" if described == ["None", ""] else _as_it_is(described)
@@ -76,81 +116,3 @@ def _as_it_is(described: Described) -> str:
     if described is None:
         return "absent"
     return described if isinstance(described, str) else ", ".join(text for text in described if text)
-
-
-# What a saved state and a query must have in common, part by part, and where they may differ.
-
-
-def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.DataType]) -> Parts:
-    """The fingerprint of a query."""
-    parts: Parts = {"format": f"{FORMAT}", "hash": _hash(key_types), "key types": ", ".join(map(str, key_types))}
-    parts |= {
-        "join type": spec.how.value,
-        "algorithm": repr(
-            spec.algorithm if spec.algorithm.structures is None else replace(spec.algorithm, name="pair")
-        ),
-        "purge threshold": f"{spec.purge_threshold}",
-        "shedding": "none" if spec.shed is None else "some",
-    }
-    if spec.is_staged:
-        parts["memory"] = repr(spec.memory)  # the partitions go by it
-    elif spec.memory is not None:
-        parts[_BEYOND_MEMORY] = "some"
-    for stream, schema in zip(spec.streams, schemas, strict=True):
-        left_out = ("window", "columns", "on_violation", "max_ahead_us", "idle_after_us", "ends_any")
-        parts[f"{_STREAM}{stream.name!r}"] = repr({k: v for k, v in asdict(stream).items() if k not in left_out})
-        parts[f"window of {stream.name!r}"] = _window(stream)
-        parts[f"columns of {stream.name!r}"] = [f"{field.name}: {field.type}" for field in schema]
-    return parts
-
-
-def _hash(key_types: Sequence[pa.DataType]) -> str:
-    """How keys find their buckets."""
-    nested = any(map(pa.types.is_nested, key_types))
-    return f"{HASH_VERSION}, nested {NESTED_VERSION}" if nested else f"{HASH_VERSION}"
-
-
-def _window(stream: StreamSpec) -> list[str]:
-    window = stream.window
-    if isinstance(window, TimeWindow):
-        return [f"time, from {window.offset_us} µs", f"{window.span_us} µs"]
-    return [repr(window), ""]
-
-
-def check(saved: Parts, now: Parts) -> None:
-    """Raise if a state does not fit a query; a smaller window and new columns do fit."""
-    if saved.get("format") != now.get("format"):
-        raise SnapshotError(
-            f"the saved state has format {saved.get('format')}, and this version of punctuated reads and writes "
-            f"format {now.get('format')}; let the version that wrote it finish, or start with a new checkpoint"
-        )
-    for part in {**now, **saved}:
-        before, here = saved.get(part), now.get(part)
-        if before != here and not _may_differ(part, before, here):
-            then, now_shown = show_both(part, before, here)
-            raise SnapshotError(
-                f"the saved state is of another query: {_whose(part, saved, now)} is {then}, here it is {now_shown}; "
-                "start with a new checkpoint, or go back to the old definition"
-            )
-
-
-def _whose(part: str, saved: Parts, now: Parts) -> str:
-    """The part; if its stream is not in both, also which streams the state is of."""
-    if not part.startswith(_STREAM) or (part in saved and part in now):
-        return f"its {part}"
-    names = [each.removeprefix(_STREAM) for each in saved if each.startswith(_STREAM)]
-    return f"it has the streams {' and '.join(names)}; its {part}"
-
-
-def _may_differ(part: str, before: str | list[str] | None, here: str | list[str] | None) -> bool:
-    if part == _BEYOND_MEMORY:
-        return before is None  # what was in memory may go to disk; what is on disk would be missing without memory=
-    if not isinstance(before, list) or not isinstance(here, list):
-        return False
-    if part.startswith("window of"):
-        return before[0] == here[0] and before[0].startswith("time") and _span(here) <= _span(before)
-    return part.startswith("columns of") and [column for column in here if column in before] == before
-
-
-def _span(window: list[str]) -> int:
-    return int(window[1].split()[0])

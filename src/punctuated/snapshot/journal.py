@@ -1,7 +1,7 @@
 """Records with an integer key first, made of whole words, and what has changed between two sets of them."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,8 @@ from punctuated.arrow.ipc import Bundle, from_ipc, from_json, pack_bundle, to_ip
 from punctuated.arrow.rows import widen
 from punctuated.kernels.differences import apply_keyed, compare_keyed, missing
 from punctuated.kernels.layout import Records
-from punctuated.snapshot import fingerprint
-from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, LoadedLog, Log
-
-if TYPE_CHECKING:
-    from punctuated.operator.driver import JoinDriver
+from punctuated.snapshot.fingerprint import Fingerprint, check
+from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, LoadedLog, Log, Part
 
 
 def changes(before: Records, now: Records) -> tuple[Records, Ints]:
@@ -40,6 +37,21 @@ def apply(before: Records, changed: Records, gone: Ints) -> Records:
 # is made of, its parts know themselves (see `saved`); the journal finds out what has changed in them.
 
 
+class Snapshotable(Protocol):
+    """What a journal writes and restores: a driver."""
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """Everything that outlives a batch, in the order in which it is loaded."""
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What a saved state and this one must have in common."""
+
+    def resume(self) -> None:
+        """Called when all parts are loaded."""
+
+
 class Journal:
     """Writes entries for one driver; knows what earlier ones hold."""
 
@@ -47,7 +59,7 @@ class Journal:
         self._records: dict[str, Records] = {}
         self._logs: dict[str, tuple[Ints, Ints]] = {}  # numbers and marks
 
-    def write(self, driver: "JoinDriver") -> bytes:
+    def write(self, driver: Snapshotable) -> bytes:
         """What has changed since the last entry."""
         entry: Bundle = {"fingerprint": to_json(driver.fingerprint)}
         for name, part in driver.parts.items():
@@ -85,13 +97,13 @@ class Journal:
         self._logs |= {f"{name}.{key}": (log.ids, log.marked) for key, log in loaded.logs.items()}
 
 
-def restore(driver: "JoinDriver", entries: Iterable[bytes]) -> Journal:
+def restore(driver: Snapshotable, entries: Iterable[bytes]) -> Journal:
     """Bring a driver that was just made to where the entries end; returns the journal to go on with."""
     journal, expected = Journal(), driver.fingerprint
     gathered = {name: _Gathered(name, part.save()) for name, part in driver.parts.items()}
     is_empty = True
     for entry in map(unpack_bundle, entries):
-        fingerprint.check(from_json(entry["fingerprint"]), expected)
+        check(from_json(entry["fingerprint"]), expected)
         is_empty = False
         for each in gathered.values():
             each.apply(entry)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from punctuated.errors import AlgorithmError
 from punctuated.kernels import layout as lay
 from punctuated.kernels.order import unpack_object
 from punctuated.kernels.spilled import end_stream_for_values
@@ -13,6 +14,9 @@ from punctuated.keys.codec import NumberedKeys
 from punctuated.keys.pattern_match import match_columns
 from punctuated.model.memory import Allowance, Memory
 from punctuated.model.pattern import Pattern
+from punctuated.model.spec import JoinSpec
+from punctuated.model.window import CountWindow
+from punctuated.punctuations.pending_ranges import Pending
 from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, Part
 from punctuated.spill.blocks import ColdBlocks
 from punctuated.spill.index import Homes, Taken, place_of
@@ -26,13 +30,11 @@ from punctuated.spill.moves import (
     take_out,
     watermarks_at,
 )
+from punctuated.spill.policy import Stored
 from punctuated.spill.portion import Portion
 from punctuated.state.budget import tuples_within
 from punctuated.state.multiway import MultiwayState
 from punctuated.storage.scratch import TableStore
-
-if TYPE_CHECKING:
-    from punctuated.operator.driver import JoinDriver
 
 _TUPLE = -1  # in the place of the kind of a punctuation
 _KEPT = 0.6  # of what may be in memory, after others were put away
@@ -109,17 +111,16 @@ class _StreamEnd(NamedTuple):
 class ColdValues:
     """Keeps a join within its memory."""
 
-    def __init__(self, driver: "JoinDriver", allowed: Allowance, store: TableStore) -> None:
-        self._driver, self._allowed, self._state, self.store = driver, allowed, driver.state, store
-        arrays, width = driver.state.arrays, driver.state.width
+    def __init__(self, stored: Stored, allowed: Allowance, store: TableStore) -> None:
+        self._stored, self._allowed, self._state, self.store = stored, allowed, stored.state, store
+        arrays, width = stored.state.arrays, stored.state.width
         remembered = width if arrays.endings.size else 0, width if arrays.last_ends.size else 0
-        self.blocks = ColdBlocks(store, [rows.schema for rows in driver.rows], remembered)
+        self.blocks = ColdBlocks(store, [rows.schema for rows in stored.rows], remembered)
         self.parts: dict[str, Part] = {"cold": self}
         self._order, self._inputs = NO_INTS, list[lay.Objects]()
         self._recent = [NO_INTS]  # codes that this batch has touched since values were last put away
         self._homes = Homes()
         self._ending: _StreamEnd | None = None
-        driver.statements.ranges.recall = self._recall
 
     @property
     def nbytes(self) -> int:
@@ -172,7 +173,7 @@ class ColdValues:
     # What is needed
 
     def _tuples(self, memory: Memory) -> int:
-        return tuples_within(memory, self._state, max(rows.bytes_per_row for rows in self._driver.rows))
+        return tuples_within(memory, self._state, max(rows.bytes_per_row for rows in self._stored.rows))
 
     @property
     def _portion(self) -> int:
@@ -181,7 +182,7 @@ class ColdValues:
     def _touched(self, stretch: Stretch) -> tuple[Ints, Ints]:
         """The places on disk that objects touch, and the first object that does."""
         codes, first = np.unique(stretch.code[stretch.touches], return_index=True)
-        which, places = self.blocks.find(self._driver.codec.addresses(codes))
+        which, places = self.blocks.find(self._stored.codec.addresses(codes))
         return stretch.touches[first[which]], places
 
     def _fitting(self, stretch: Stretch, touched_by: Ints, places: Ints) -> int:
@@ -201,7 +202,7 @@ class ColdValues:
         if stretch.kind[:1].tolist() == [lay.END_STREAM]:
             timed += self._expect_end(int(stretch.side[0]), int(stretch.ts[0]))
         codes = np.unique(state.arrays.values["code"][np.concatenate(timed)])
-        _, places = self.blocks.find(self._driver.codec.addresses(codes))
+        _, places = self.blocks.find(self._stored.codec.addresses(codes))
         due = self.blocks.due(first_ends(state, watermarks))
         due = self.blocks.whole(due) if due.size else due
         self._bring_back(_distinct(np.concatenate([touched, places, due])))
@@ -215,9 +216,9 @@ class ColdValues:
         self._ending = _StreamEnd(side, ts, before[side])
         return [state.arrays.pending[side]["value"][: int(state.sides["n_pending"][side])]]
 
-    def _recall(self, patterns: tuple[Pattern, ...]) -> None:
-        """A range takes effect: its values come back."""
-        codec = self._driver.codec
+    def before_range(self, patterns: tuple[Pattern, ...]) -> None:
+        """A range is about to take effect: its values come back."""
+        codec = self._stored.codec
         if not self.blocks:
             return
         if isinstance(codec, NumberedKeys):
@@ -226,10 +227,13 @@ class ColdValues:
             found = [self.blocks.between(low, high) for low, high in codec.intervals(patterns)]
         self._bring_back(np.unique(np.concatenate([NO_INTS, *found])))
 
+    def after_range(self, side: int, ending: Pending) -> None:
+        """Nothing to do: its values are in memory, and kernels have told them."""
+
     def _matching(self, number: int, patterns: Sequence[Pattern]) -> Ints:
         """The places of a block's values whose keys match."""
         slots = [NO_INTS]
-        for stream, tuples in zip(self._driver.spec.streams, self.blocks.rows(number), strict=True):
+        for stream, tuples in zip(self._stored.setup.spec.streams, self.blocks.rows(number), strict=True):
             if len(tuples):
                 slots.append(tuples.owner[match_columns(patterns, [tuples.rows[name] for name in stream.key])])
         places = place_of(number, np.unique(np.concatenate(slots)))
@@ -243,10 +247,10 @@ class ColdValues:
         taken = self.blocks.take(places)
         portions = [self._in_window(each.portion, each.watched) for each in taken]
         self._settle_rows()
-        driver = self._driver
-        indices = bring_back(self._state, driver.rows, driver.tactic.node_codes, Portion.joined(portions))
+        stored = self._stored
+        indices = bring_back(self._state, stored.rows, stored.node_codes, Portion.joined(portions))
         self._remember_homes(taken, portions, self._state.arrays.values["code"][indices])
-        driver.collector.rows_moved(self._state)
+        stored.collector.rows_moved(self._state)
         return indices
 
     def _remember_homes(self, taken: Sequence[Taken], portions: Sequence[Portion], codes: Ints) -> None:
@@ -280,8 +284,8 @@ class ColdValues:
 
     def _settle_rows(self) -> None:
         """From now on nothing but the nodes knows of rows: what is in the buffers goes, and matches are marked."""
-        self._driver.collector.drain(self._state)
-        self._driver.collector.finish(self._state)
+        self._stored.collector.drain(self._state)
+        self._stored.collector.finish(self._state)
 
     # To disk
 
@@ -299,26 +303,26 @@ class ColdValues:
 
     def _put_away(self, limit: int) -> None:
         """Relocate the values that were touched longest ago, until there is some room below the limit."""
-        state, driver = self._state, self._driver
+        state, stored = self._state, self._stored
         state.sweep()
         self._settle_rows()
         surplus = int(state.sides["live"].sum()) - int(_KEPT * limit)
         if surplus > 0:
             self._write(coldest_values(state, surplus, np.concatenate(self._recent)))
             self._recent = [NO_INTS]
-        for side, rows in enumerate(driver.rows):
+        for side, rows in enumerate(stored.rows):
             rows.gather(state, side)
         self._homes.forget()
-        driver.collector.rows_moved(state)
+        stored.collector.rows_moved(state)
 
     def _write(self, values: Ints) -> None:
-        state, driver = self._state, self._driver
-        addresses = driver.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
+        state, stored = self._state, self._stored
+        addresses = stored.codec.addresses(np.ascontiguousarray(state.arrays.values["code"][values]))
         watched = is_watched(state, values)
         order = np.argsort(addresses)
         order = order[np.argsort(watched[order], kind="stable")]
         portion, watched, returning = take_out(
-            state, driver.rows, values[order], addresses[order], watched[order], self._homes
+            state, stored.rows, values[order], addresses[order], watched[order], self._homes
         )
         self.blocks.give_back(returning)
         n_silent = int(np.count_nonzero(~watched))
@@ -353,3 +357,42 @@ class ColdValues:
         """Put it there again."""
         self.blocks.load(saved)
         self._state.relocated[:] = self.blocks.n_tuples
+
+
+# Which joins can do it
+
+
+def check_spilling(spec: JoinSpec) -> None:
+    """Raise if a join is given `memory=` but cannot work with a part of its tuples on disk."""
+    if spec.memory is None:
+        return
+    if not spec.left.key:
+        raise AlgorithmError(
+            "memory= is for joins with a key: without one, every tuple is compared with all others; give pt.stream "
+            "key=, or use bucket_memory= in place of memory="
+        )
+    if spec.shed is not None:
+        raise AlgorithmError(
+            "shed= leaves tuples out if memory does not suffice, memory= puts them on disk: give only one of them"
+        )
+    for stream in spec.streams:
+        if isinstance(stream.window, CountWindow) and not stream.window.per_key:
+            raise AlgorithmError(
+                f"the window of stream {stream.name!r} always holds {stream.window.n:,} tuples, whatever memory= "
+                "says; make it smaller, or use a window per key (pt.rows(n, per='key')), or leave out memory="
+            )
+
+
+def looks_through_windows(spec: JoinSpec) -> AlgorithmError:
+    """The error for an algorithm that needs whole windows in memory."""
+    return AlgorithmError(
+        f"algorithm={spec.algorithm.name!r} looks through whole windows for partners, so they must be in memory; use "
+        "memory= with 'auto', or leave it out"
+    )
+
+
+def spill_values(stored: Stored, store: TableStore) -> ColdValues:
+    """The policy for a join whose tuples are found by their value; the buckets share its memory."""
+    memory, place = stored.setup.spec.memory, stored.setup.place
+    assert memory is not None
+    return ColdValues(stored, memory.allow(place.n, place.at_once), store)

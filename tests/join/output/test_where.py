@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import punctuated as pt
 from punctuated.errors import PredicateError
-from punctuated.expressions.evaluate import WherePredicate
+from punctuated.expressions.evaluate import where_predicate
 
 LIMITS = [2**63 - 1, 2**63 - 2, -(2**63), 1 - 2**63, 2**62, -(2**32), 0, 1, -1, 7, None]
 numbers = st.lists(st.tuples(st.sampled_from(LIMITS), st.sampled_from(LIMITS)), min_size=1, max_size=9)
@@ -29,7 +29,9 @@ EXPRESSIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def truth(expression: Any, left: pa.Array, right: pa.Array) -> list[bool]:
-    found = WherePredicate(expression)(pa.table({"a": left}), pa.table({"b": right}))
+    where = where_predicate(expression)
+    assert where is not None
+    found = where(pa.table({"a": left}), pa.table({"b": right}))
     return [bool(each) for each in found]
 
 

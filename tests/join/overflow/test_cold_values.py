@@ -105,9 +105,9 @@ def test_equals_the_oracle_where_all_goes_to_disk_between_batches(how: JoinType,
     case = data.draw(cases(types=[how], announced=data.draw(st.sampled_from([None, key_patterns()]))))
     spec = of_two(case, 1.0)
     driver = new_driver(spec)
-    assert isinstance(driver.overflow, ColdValues)
+    assert isinstance(driver.spill, ColdValues)
     working = Memory(tuples=data.draw(st.sampled_from([3, 9, 99])))
-    driver.overflow._allowed = Allowance(working, Memory(tuples=1))
+    driver.spill._allowed = Allowance(working, Memory(tuples=1))
     check(case, spec, driver)
 
 
@@ -122,8 +122,8 @@ def test_values_that_lie_in_several_places_lose_nothing_when_windows_end(monkeyp
     streams = tuple(replace(stream, window=TimeWindow(250)) for stream in TIGHT.streams)
     spec, random = replace(TIGHT, streams=streams), Random(0)
     limited, free = new_driver(spec), new_driver(replace(spec, memory=None))
-    assert isinstance(limited.overflow, ColdValues)
-    limited.overflow._allowed = Allowance(Memory(tuples=200), Memory(tuples=25))
+    assert isinstance(limited.spill, ColdValues)
+    limited.spill._allowed = Allowance(Memory(tuples=200), Memory(tuples=25))
     for start in range(0, 750, 25):
         times = range(start, start + 25)
         batch = [as_batch(each, [Row((random.randrange(125), ts, ts, False)) for ts in times]) for each in streams]
@@ -178,9 +178,9 @@ def test_a_join_may_begin_to_use_the_disk_but_not_cease_to() -> None:
 def test_a_file_that_is_not_what_was_written_stops_the_join(change: str) -> None:
     driver = new_driver(TIGHT)
     driver.process(some_rows(0), as_batch(TIGHT.right, []))
-    assert isinstance(driver.overflow, ColdValues)
-    assert isinstance(driver.overflow.store, Scratch)
-    for path in driver.overflow.store.folder.iterdir():
+    assert isinstance(driver.spill, ColdValues)
+    assert isinstance(driver.spill.store, Scratch)
+    for path in driver.spill.store.folder.iterdir():
         path.unlink() if change == "missing" else path.write_bytes(path.read_bytes()[:-1] + b"?")
     with pytest.raises(ScratchError):
         driver.process(as_batch(TIGHT.left, []), some_rows(5))
@@ -198,8 +198,8 @@ def test_what_is_as_it_was_goes_back_unwritten() -> None:
     bound = bound_join(replace(TIGHT, memory=Memory(tuples=64)), n_buckets=8)
     driver = replace(bound, at_once=1).driver(0)  # 32 tuples while it is processed, 4 while others are
     driver.process(as_batch(TIGHT.left, [Row((key, 0, 0, False)) for key in range(30)]), as_batch(TIGHT.right, []))
-    assert isinstance(driver.overflow, ColdValues)
-    blocks = driver.overflow.blocks
+    assert isinstance(driver.spill, ColdValues)
+    blocks = driver.spill.blocks
     before = set(blocks.numbers())
     met = driver.process(as_batch(TIGHT.left, []), some_rows(1))
     assert sum(map(len, met.results)) == 9

@@ -10,11 +10,12 @@ import pytest
 from punctuated.kernels.layout import NO_PROBE, NO_STORE, NULL_KEY, Objects
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import BucketPlace, StreamBatch
+from punctuated.model.load import Chooser, Observation, Sides
 from punctuated.model.shed import Shed
 from punctuated.model.spec import RIGHT, JoinSpec, StreamSpec
 from punctuated.model.window import CountWindow
 from punctuated.operator.driver import JoinDriver
-from punctuated.operator.windows.statistics import Chooser, Observation, Sides, WindowStatistics
+from punctuated.operator.windows.statistics import WindowStatistics
 from punctuated.snapshot.journal import Journal, restore
 from punctuated.state.setup import DriverSetup
 

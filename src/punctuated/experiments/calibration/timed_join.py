@@ -15,8 +15,8 @@ from punctuated.model.batch import StreamBatch
 from punctuated.model.expression import band
 from punctuated.model.spec import RIGHT, JoinSpec, Side, StreamSpec
 from punctuated.model.window import CountWindow
+from punctuated.operator.family import family_of
 from punctuated.operator.windows.indexes import WindowIndexes
-from punctuated.operator.windows.predicate import check_structures
 from punctuated.operator.windows.tactic import WindowState
 from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE
 from punctuated.shedding.coins import Shares
@@ -80,7 +80,7 @@ class TimedJoin:
         types = (pa.int64(),) if equal else ()
         inputs = tuple(Reader(stream, None, _SCHEMA, types) for stream in spec.streams)
         join = BoundJoin(spec, inputs, where)
-        check_structures(spec, join.ranged)
+        family_of(spec).check(spec, join.where, join.schemas)
         self._driver = join.driver()
         self._stopwatch, self._left_out = timed(self._driver), LeftOut()
         self._driver.shedding = self._left_out  # type: ignore[assignment]  # tuples leave steps out, none is shed

@@ -8,7 +8,7 @@ import numpy as np
 from punctuated.experiments.calibration.fit import fit_columns
 from punctuated.experiments.calibration.lines import BATCH_S, FEW, MANY, USUAL
 from punctuated.experiments.calibration.timed_join import TimedJoin
-from punctuated.operator.windows.statistics import Observation
+from punctuated.model.load import Observation
 from punctuated.plan.cost.model import CostModel
 from punctuated.plan.cost.weights import ValueIndexWeight, Weights
 

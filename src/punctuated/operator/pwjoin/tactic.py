@@ -4,20 +4,31 @@ WJoin, PJoin and the symmetric hash join are the same tactic with proofs switche
 of the state (see `state.arrays`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
+from punctuated.errors import AlgorithmError
+from punctuated.expressions.evaluate import where_predicate
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels.layout import Objects
 from punctuated.kernels.process import process_batch
 from punctuated.keys.codec import KeyCodec, NumberedKeys
+from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec
+from punctuated.operator.family import Allow, Explained
+from punctuated.operator.tactic import Tactic
+from punctuated.output.collector import Collector
+from punctuated.output.pairs import PairCollector
 from punctuated.punctuations.statements import Statements
 from punctuated.snapshot.parts import Ints, Part
+from punctuated.spill.policy import SpillPolicy, Stored
+from punctuated.spill.values import check_spilling, spill_values
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore
+from punctuated.state.setup import DriverSetup
+from punctuated.storage.scratch import TableStore
 
 
 class PWJoin:
@@ -69,3 +80,51 @@ class PWJoin:
 
     def resume(self, rows: tuple[RowStore, ...]) -> None:
         """Nothing to do: values are already linked with their tuples."""
+
+
+# The family
+
+
+class ValueJoins:
+    """PWJoin and the same with proofs switched off: WJoin, PJoin, the symmetric hash join."""
+
+    def check(self, spec: JoinSpec, where: Expression | None, schemas: Sequence[pa.Schema]) -> None:
+        """Raise if there is no key to find tuples by."""
+        if not spec.left.key:
+            raise AlgorithmError(
+                f"algorithm={spec.algorithm.name!r} needs a key; without one use 'auto' or a pair of structures "
+                "such as 'TT', 'BN' or 'NN'"
+            )
+        check_spilling(spec)
+
+    def build(
+        self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
+    ) -> tuple[Tactic, Collector]:
+        """An index of values for both sides, and a collector of pairs."""
+        where = where_predicate(setup.where)
+        state = JoinState(setup.spec, allow, filtered=where is not None, hash_bits=setup.hash_bits)
+        return PWJoin(setup.spec, codec, state), PairCollector(setup, codec, rows, where)
+
+    def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
+        """Values that were not touched for long go to disk."""
+        return spill_values(stored, store)
+
+    def explain(self, spec: JoinSpec) -> Iterator[Explained]:
+        """When it purges."""
+        yield purge_line(spec)
+
+
+def purge_line(spec: JoinSpec) -> Explained:
+    """The name of the algorithm, and when it purges (PW-25, PW-26)."""
+    name = spec.algorithm.name
+    return Explained("algorithm", f"{name}, purge {_purge(spec)}", {"name": name, "adaptive": spec.adaptive})
+
+
+def _purge(spec: JoinSpec) -> str:
+    if not spec.algorithm.by_punctuation:
+        return "by window only" if spec.algorithm.by_window else "never"
+    threshold = spec.purge_threshold if spec.policy is None else spec.policy.threshold
+    return "at every punctuation" if threshold == 1 else f"at every {threshold} punctuations"
+
+
+FAMILY = ValueJoins()

@@ -7,36 +7,26 @@ import numpy as np
 from punctuated.kernels import layout as lay
 from punctuated.kernels.layout import Objects
 from punctuated.kernels.order import unpack, unpack_object
-from punctuated.keys.codec import KeyCodec
 from punctuated.model.memory import Memory
+from punctuated.model.pattern import Pattern
 from punctuated.model.policy import Event, Listener, Policy
 from punctuated.model.spec import StreamSpec
-from punctuated.operator.pwjoin.tactic import PWJoin
 from punctuated.operator.staged.disk import DiskParts, Partitions, StampClock
 from punctuated.operator.staged.events import Monitor, Registry
 from punctuated.operator.staged.punctuation_index import PartedState, PunctuationIndex
 from punctuated.operator.staged.tasks import DiskJoin, Propagation, StatePurge, StateRelocation
-from punctuated.output.collector import Collector
 from punctuated.punctuations.pending_ranges import Pending
-from punctuated.punctuations.statements import Statements
 from punctuated.snapshot.parts import Ints, Part
+from punctuated.spill.policy import Stored
 from punctuated.state.arrays import JoinState
 from punctuated.state.budget import tuples_within
 from punctuated.state.rows import RowStore
-from punctuated.state.setup import DriverSetup
 from punctuated.storage.scratch import TableStore
 
 _FEWEST = 4096  # of the disk, read at a time
 _ROW_BYTES = 64  # as long as no row is known
 _NOTHING = np.empty(0, np.int64)
 _PROPAGATIONS = (Event.PROPAGATION_REQUESTED, Event.PROPAGATION_TIME_EXPIRED, Event.PROPAGATION_COUNT_REACHED)
-
-
-class MemoryJoin(PWJoin):
-    """The memory join, which is always on (PJ-13)."""
-
-    def forget_keys(self, statements: Statements) -> None:
-        """Keys keep their numbers: tuples on disk have them."""
 
 
 # How many tuples may be in memory: as given, or as many as so many bytes hold.
@@ -157,25 +147,24 @@ def _tasks(join: "StagedJoin") -> dict[str, Listener]:
 class StagedJoin:
     """The stages of one driver. Listeners are given this object: tasks are methods, `monitor` has the parameters."""
 
-    def __init__(
-        self,
-        setup: DriverSetup,
-        codec: KeyCodec,
-        state: JoinState,
-        rows: tuple[RowStore, ...],
-        statements: Statements,
-        collector: Collector,
-        tables: TableStore,
-    ) -> None:
+    def __init__(self, stored: Stored, store: TableStore) -> None:
+        setup, state = stored.setup, stored.state
         spec, policy = setup.spec, setup.spec.policy
         assert policy is not None
         memory = None if spec.memory is None else spec.memory.share(setup.place.n)
         self._limit = MemoryLimit(memory, state)
         partitions = Partitions.for_memory(self._limit.tuples(()))
-        disk = DiskParts(partitions, self._limit.portion, tables)
-        index, clock = PunctuationIndex(codec), StampClock(state)
+        disk = DiskParts(partitions, self._limit.portion, store)
+        index, clock = PunctuationIndex(stored.codec), StampClock(state)
         self._parted = PartedState(
-            state, rows, collector, partitions, disk, index, clock, by_punctuation=spec.algorithm.by_punctuation
+            state,
+            stored.rows,
+            stored.collector,
+            partitions,
+            disk,
+            index,
+            clock,
+            by_punctuation=spec.algorithm.by_punctuation,
         )
         self.monitor, self.registry = Monitor(policy, state, disk), Registry()
         self._timetable = Timetable(spec.streams, policy.silence_us)
@@ -183,12 +172,11 @@ class StagedJoin:
         self._relocation = StateRelocation(self._parted, self.monitor, largest=policy.relocate == "largest")
         self._disk_join = DiskJoin(self._parted, self._purge)
         rule, speaks = spec.algorithm.propagation, setup.place.speaks_for_all
-        self._propagation = Propagation(self._parted, statements, rule, speaks_for_all=speaks)
+        self._propagation = Propagation(self._parted, stored.statements, rule, speaks_for_all=speaks)
         self._n_collected = 0  # of the endings that wait for a purge, those that are in the index
         self._ranges: list[tuple[int, Pending]] = []  # that took effect since the last look
         self._cleaned_before: int | None = None  # the place of an object that ends a stream
         self._is_empty, self._over = False, [False, False]
-        statements.ranges.watch = lambda side, ending: self._ranges.append((side, ending))
         self.parts: dict[str, Part] = {
             "disk parts": disk,
             "punctuation index": index,
@@ -288,6 +276,13 @@ class StagedJoin:
                 parted.index.forget_tuples(1 - side)
                 parted.note_disk()
                 self._over[side] = True
+
+    def before_range(self, patterns: tuple[Pattern, ...]) -> None:
+        """Nothing to do: what a range has ended on disk is found out in stages."""
+
+    def after_range(self, side: int, ending: Pending) -> None:
+        """The range enters the punctuation index with the next look."""
+        self._ranges.append((side, ending))
 
     # The tasks
 

@@ -15,13 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.errors import AlgorithmError
-from punctuated.expressions.evaluate import WherePredicate, by_halves, evaluate
+from punctuated.expressions.evaluate import by_halves, evaluate
 from punctuated.keys.codec import OrderedKeys
-from punctuated.model.algorithm import STRUCTURES
 from punctuated.model.expression import Column, Expression, Literal, Operation
-from punctuated.model.spec import JoinSpec, Side
-from punctuated.model.window import CountWindow
+from punctuated.model.spec import Side
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -197,48 +194,3 @@ def _together(found: RangePredicate, bound: RangePredicate) -> bool:
 
 def _joined(found: RangePredicate, bound: RangePredicate) -> RangePredicate:
     return RangePredicate(found.points, found.column, (*found.bounds, *bound.bounds), found.dtype)
-
-
-# Which structures can serve a join, and what of its extra predicate they serve (KN-05, KN-06).
-
-
-def served_predicate(
-    spec: JoinSpec, where: Expression | None, schemas: Sequence[pa.Schema]
-) -> tuple[RangePredicate | None, WherePredicate | None]:
-    """What of an extra predicate the windows' structures serve, and what is left to decide on pairs."""
-    ranged, rest = split_predicate(where, schemas) if spec.algorithm.structures is not None else (None, where)
-    return ranged, None if rest is None else WherePredicate(rest)
-
-
-def check_structures(spec: JoinSpec, ranged: RangePredicate | None) -> None:
-    """Raise if the structures of the algorithm cannot serve the join."""
-    structures = spec.algorithm.structures
-    if structures is None:
-        if not spec.left.key:
-            raise AlgorithmError(
-                f"algorithm={spec.algorithm.name!r} needs a key; without one use 'auto' or a pair of structures "
-                "such as 'TT', 'BN' or 'NN'"
-            )
-        return
-    for stream in spec.streams:
-        if stream.punctuated and stream.key:
-            raise AlgorithmError(
-                f"algorithm={spec.algorithm.name!r} joins by windows alone, and stream {stream.name!r} is punctuated; "
-                "use 'auto' or 'pwjoin', or leave out punctuations="
-            )
-        if isinstance(stream.window, CountWindow) and stream.window.per_key:
-            raise AlgorithmError(
-                f"algorithm={spec.algorithm.name!r} has no windows per key, as stream {stream.name!r} has; use 'auto'"
-            )
-    for letter in structures:
-        _check_structure(letter, has_key=bool(spec.left.key), has_range=ranged is not None)
-
-
-def _check_structure(letter: str, has_key: bool, has_range: bool) -> None:
-    if letter == "H" and not has_key:
-        raise AlgorithmError("structure H (hash buckets) serves equal keys only; without a key use T, B or N")
-    if letter in "BT" and not has_key and not has_range:
-        raise AlgorithmError(
-            f"structure {letter} ({STRUCTURES[letter]}) needs a key, or in where= a comparison between one number or "
-            "time of each side, such as pt.band(…); for any other predicate use N"
-        )

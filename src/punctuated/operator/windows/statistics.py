@@ -3,53 +3,16 @@
 Everything is counted in event time and saved with the state, so a batch that is repeated leads to the same choice.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from punctuated.arrow.ipc import from_json, to_json
 from punctuated.kernels.layout import FOREVER, NEVER, NO_PROBE, NO_STORE, NULL_KEY, Objects
-from punctuated.model.spec import LEFT, RIGHT, Side
-from punctuated.shedding.control import smoothed
+from punctuated.model.load import Observation, matches_in, smoothed
+from punctuated.model.spec import Side
 from punctuated.snapshot.parts import Content, Loaded
 from punctuated.state.arrays import JoinState
-
-Sides = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What a join has to do.
-
-    Of each stream, tuples per second that come, that probe the other's window and that are stored; of each window, the
-    tuples in it and the matches of a probe.
-    """
-
-    rates: Sides
-    probing: Sides
-    storing: Sides
-    windows: Sides
-    matches: Sides = (0.0, 0.0)
-
-    @staticmethod
-    def unshed(rates: Sides, windows: Sides, matches: Sides = (0.0, 0.0)) -> "Observation":
-        """All that comes probes and is stored."""
-        return Observation(rates, rates, rates, windows, matches)
-
-
-def matches_in(probing: Sides, windows: Sides, results: float) -> Sides:
-    """The matches of a probe in each window, if so many results come in a second: the larger one gives more (KN-34).
-
-    >>> matches_in(probing=(1, 1), windows=(100, 300), results=8)
-    (2.0, 6.0)
-    """
-    meetings = probing[LEFT] * windows[RIGHT] + probing[RIGHT] * windows[LEFT]
-    share = results / meetings if meetings else 0.0
-    return share * windows[LEFT], share * windows[RIGHT]
-
-
-Chooser = Callable[[Observation, tuple[str, str]], tuple[str, str]]
 
 
 class WindowStatistics:

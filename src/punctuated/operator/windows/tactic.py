@@ -3,26 +3,41 @@
 A structure names tuples by their positions in the rings. Whatever moves nodes rebuilds the structures.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from punctuated.arrow.ipc import from_json, to_json
+from punctuated.errors import AlgorithmError
+from punctuated.expressions.evaluate import where_predicate
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels import layout as lay
 from punctuated.kernels.layout import Objects
 from punctuated.kernels.windows.process import process_pairs
 from punctuated.kernels.windows.structures import lacks_room
 from punctuated.keys.codec import KeyCodec, NumberedKeys
+from punctuated.model.algorithm import STRUCTURES
+from punctuated.model.expression import Expression
+from punctuated.model.load import Chooser
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, Side
+from punctuated.model.window import CountWindow
+from punctuated.operator.family import Allow, Explained
+from punctuated.operator.pwjoin.tactic import purge_line
+from punctuated.operator.tactic import Tactic
 from punctuated.operator.windows.indexes import BYTES_PER_KEY, BYTES_PER_LINK, WindowIndexes
-from punctuated.operator.windows.predicate import HIGHEST, LOWEST, RangePredicate
-from punctuated.operator.windows.statistics import Chooser, WindowStatistics
+from punctuated.operator.windows.predicate import HIGHEST, LOWEST, RangePredicate, split_predicate
+from punctuated.operator.windows.statistics import WindowStatistics
+from punctuated.output.collector import Collector
+from punctuated.output.pairs import PairCollector
 from punctuated.punctuations.statements import Statements
 from punctuated.snapshot.parts import Content, Ints, Loaded, Part
+from punctuated.spill.policy import SpillPolicy, Stored
+from punctuated.spill.values import check_spilling, looks_through_windows
 from punctuated.state.arrays import SMALLEST, JoinState
 from punctuated.state.rows import RowStore, ring_positions
+from punctuated.state.setup import DriverSetup
+from punctuated.storage.scratch import TableStore
 
 
 class WindowState(JoinState):
@@ -190,3 +205,66 @@ class WindowPair:
         """Go on with the structures of `save`."""
         if self._chooser is not None:
             self.state.indexes.structures = from_json(saved.plain["chosen"])
+
+
+# The family
+
+
+class WindowStructures:
+    """Pairs of structures, one on each window: nested loops, hash buckets, B+trees, T-trees."""
+
+    def check(self, spec: JoinSpec, where: Expression | None, schemas: Sequence[pa.Schema]) -> None:
+        """Raise if the structures cannot serve the join."""
+        assert spec.algorithm.structures is not None
+        for stream in spec.streams:
+            if stream.punctuated and stream.key:
+                raise AlgorithmError(
+                    f"algorithm={spec.algorithm.name!r} joins by windows alone, and stream {stream.name!r} is "
+                    "punctuated; use 'auto' or 'pwjoin', or leave out punctuations="
+                )
+            if isinstance(stream.window, CountWindow) and stream.window.per_key:
+                raise AlgorithmError(
+                    f"algorithm={spec.algorithm.name!r} has no windows per key, as stream {stream.name!r} has; use "
+                    "'auto'"
+                )
+        ranged, _ = split_predicate(where, schemas)
+        for letter in spec.algorithm.structures:
+            _check_structure(letter, has_key=bool(spec.left.key), has_range=ranged is not None)
+        if spec.memory is not None and spec.left.key:
+            raise looks_through_windows(spec)
+        check_spilling(spec)
+
+    def build(
+        self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
+    ) -> tuple[Tactic, Collector]:
+        """Structures over both windows, which serve a part of the extra predicate; the collector decides the rest."""
+        ranged, rest = split_predicate(setup.where, setup.schemas)
+        where = where_predicate(rest)
+        state = WindowState(setup.spec, allow, filtered=where is not None, hash_bits=setup.hash_bits)
+        tactic = WindowPair(setup.spec, codec, state, ranged, setup.chooser)
+        return tactic, PairCollector(setup, codec, rows, where)
+
+    def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
+        """Never asked for: `check` refuses `memory=`."""
+        raise looks_through_windows(stored.setup.spec)
+
+    def explain(self, spec: JoinSpec) -> Iterator[Explained]:
+        """The structure on each window."""
+        assert spec.algorithm.structures is not None
+        yield purge_line(spec)
+        pairs = zip(spec.algorithm.structures, spec.streams, strict=True)
+        named = [f"{STRUCTURES[letter]} on {stream.name}" for letter, stream in pairs]
+        yield Explained("structures", ", ".join(named) + ("; may change while it runs" if spec.adaptive else ""))
+
+
+def _check_structure(letter: str, has_key: bool, has_range: bool) -> None:
+    if letter == "H" and not has_key:
+        raise AlgorithmError("structure H (hash buckets) serves equal keys only; without a key use T, B or N")
+    if letter in "BT" and not has_key and not has_range:
+        raise AlgorithmError(
+            f"structure {letter} ({STRUCTURES[letter]}) needs a key, or in where= a comparison between one number or "
+            "time of each side, such as pt.band(…); for any other predicate use N"
+        )
+
+
+FAMILY = WindowStructures()

@@ -9,7 +9,9 @@ from punctuated.aggregates.extremes import is_comparable
 from punctuated.errors import AggregateError
 from punctuated.expressions.shape import Shape
 from punctuated.model.aggregate import Aggregate
+from punctuated.model.algorithm import Propagation
 from punctuated.model.arguments import column_names, hint_of
+from punctuated.model.spec import JoinSpec, JoinType
 
 
 @dataclass(frozen=True)
@@ -122,3 +124,19 @@ def _check_aggregate(aggregate: Aggregate, dtype: pa.DataType) -> None:
     is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
     if aggregate.function in ("sum", "mean") and not is_number:
         raise AggregateError(f"{call}: the column is of type {dtype}, not a number")
+
+
+def late_groups(spec: JoinSpec, key: Sequence[str], by: Sequence[str]) -> str | None:
+    """Why groups are final only at the end of the streams, and what to do about it; None if they are not.
+
+    `key` is the join key as the results have it.
+    """
+    punctuated = any(stream.punctuated for stream in spec.streams)
+    if contains_key(by, key) and punctuated and spec.algorithm.propagation is not Propagation.NONE:
+        return None
+    streams = {1: "the stream has", 2: "both streams have"}.get(len(spec.streams), "all streams have")
+    message = f"groups by {', '.join(by)} are final only when {streams} ended"
+    known = "key" if spec.how is JoinType.UNION else "join key"
+    of = "a punctuated stream" if len(spec.streams) == 1 else "punctuated streams"
+    remedy = f": group by the {known} ({', '.join(key)}) of {of} to get them earlier" if key else ""
+    return message + remedy

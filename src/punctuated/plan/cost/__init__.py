@@ -32,6 +32,7 @@ from punctuated.plan.cost.paper.limited_output import (
 from punctuated.plan.cost.paper.one_way import btree_cost, hash_cost, nested_loops_cost, ttree_cost
 from punctuated.plan.cost.paper.pwjoin_state import purge_probability, pwjoin_state
 from punctuated.plan.cost.paper.table import PAPER_TABLE, Workload
+from punctuated.plan.cost.waits import window_state
 from punctuated.plan.cost.weights import (
     KANG_WEIGHTS,
     ValueIndexWeight,
@@ -43,7 +44,6 @@ from punctuated.plan.cost.weights import (
     weights_content,
     weights_path,
 )
-from punctuated.plan.waits import window_state
 
 __all__ = [
     "ALL_PAIRS",

@@ -11,8 +11,8 @@ from itertools import product
 from typing import TypedDict, Unpack
 
 from punctuated.errors import CostError
+from punctuated.model.load import Observation
 from punctuated.model.spec import LEFT, RIGHT, Side
-from punctuated.operator.windows.statistics import Observation
 from punctuated.plan.cost.inputs import (
     BUCKET_SIZE,
     NODE_SIZE,

@@ -23,12 +23,12 @@ from punctuated.exchange.parcels import write_parcels
 from punctuated.exchange.spread import spread
 from punctuated.intake.reading import Reader, announce
 from punctuated.model.batch import StreamBatch
+from punctuated.model.spec import MOST_BUCKETS
 from punctuated.model.times import Fault
 from punctuated.output.rejected import REJECTED_SCHEMA, RenderedRows, rejected_table
 from punctuated.runtime.kernel_groups import Kernels
 from punctuated.spark.state.cache import load
 
-MOST_BUCKETS = 1024
 _ENOUGH = 10_000  # ids looked at; the last one taken is 9,376
 _CORRUPT, _PASSED_ON = "corrupt", "passed on"
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("rejected", pa.bool_()), ("data", pa.binary())])

@@ -7,10 +7,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from punctuated.errors import SessionError, StreamError
-from punctuated.local.buckets import MOST_ROUNDS, counts_whole_streams
 from punctuated.model.arguments import whole_number
-from punctuated.model.spec import JoinSpec, JoinType
-from punctuated.spark.pack.pack import MOST_BUCKETS
+from punctuated.model.spec import MOST_BUCKETS, MOST_ROUNDS, JoinSpec, JoinType
 from punctuated.spark.session.kind import default_file_system, is_connect
 from punctuated.spark.session.workers import check_worker_python
 
@@ -102,7 +100,7 @@ def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> i
             "a full outer join without a key cannot be spread: one side goes to every bucket, and its unmatched rows "
             "would come out of each; use how='inner', 'left', 'right', 'semi' or 'anti', or buckets=1"
         )
-    if counts_whole_streams(spec):
+    if spec.counts_whole_streams:
         if wanted not in (None, 1):
             raise StreamError(f"buckets={wanted}: pt.rows(n) over a whole stream needs one bucket; leave it out")
         return 1

@@ -10,6 +10,7 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import SinkError
 from punctuated.snapshot import fingerprint
 from punctuated.spark.session.kind import cause_of
+from punctuated.state.fingerprint import fingerprint_of
 
 _QUERY = "punctuated_query"
 
@@ -54,10 +55,10 @@ class ToldQuery:
     def __init__(self, spark: SparkSession, checkpoint: str, join: BoundJoin, finish: bool) -> None:
         """`finish`: the query has one more input, which ends the others; Spark counts inputs, but does not say so."""
         self._spark, self._checkpoint = spark, checkpoint.rstrip("/")
-        ours = fingerprint.of(join.spec, join.schemas, join.key_types)
-        self._ours: fingerprint.Parts = {**ours, **join.definition, "finish=": str(finish)}
+        ours = fingerprint_of(join.spec, join.schemas, join.key_types)
+        self._ours: fingerprint.Fingerprint = {**ours, **join.definition, "finish=": str(finish)}
         told = read_text(spark, self._path)
-        self._told: fingerprint.Parts | None = None if told is None else json.loads(told)
+        self._told: fingerprint.Fingerprint | None = None if told is None else json.loads(told)
 
     def check(self) -> None:
         """Raise if the checkpoint has batches of another query."""

@@ -91,7 +91,7 @@ class GroupStep(StatefulProcessor):
         load()
         frames = list(rows)
         groups = self._query.join.groups()
-        definition: fingerprint.Parts = {"format": str(fingerprint.FORMAT), **self._query.join.definition}
+        definition: fingerprint.Fingerprint = {"format": str(fingerprint.FORMAT), **self._query.join.definition}
         saved = self._saved.get()
         if saved is not None:
             fingerprint.check(json.loads(saved[0]), definition)

@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from punctuated.api.stream import Stream, stream
+from punctuated.api.stream import stream
 from punctuated.bind.sources import Source, clustered, endings, rows_with, unique, when
+from punctuated.bind.streams import Stream
 from punctuated.errors import StreamError
 from punctuated.model.arguments import free_names
 from punctuated.model.expression import Expression

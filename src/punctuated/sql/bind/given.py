@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from punctuated.api.any_table import as_table
-from punctuated.api.stream import Stream, is_frame, is_join, stream
+from punctuated.api.stream import is_frame, is_join, stream
+from punctuated.arrow.any_table import as_table
+from punctuated.bind.streams import Stream
 from punctuated.errors import StreamError
 from punctuated.runtime.lineage import origin_of
 from punctuated.sql.bind.names import match

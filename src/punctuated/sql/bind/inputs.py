@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from punctuated.api.stream import Stream
 from punctuated.bind.sources import Announced, RowsWith, Source, Sources, Unique, When, single_sources
+from punctuated.bind.streams import Stream
 from punctuated.errors import UnusedPunctuationsWarning
 from punctuated.model.arguments import free_names
 from punctuated.model.expression import HERE, Column, Expression, Operation

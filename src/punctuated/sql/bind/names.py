@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from sqlglot import exp
 
-from punctuated.api.stream import Stream
+from punctuated.bind.streams import Stream
 from punctuated.output.columns import payload_of
 from punctuated.sql.parse.dialect import place_of
 from punctuated.sql.parse.errors import Place, SqlError, unknown, unsupported

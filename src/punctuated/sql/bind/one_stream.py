@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from punctuated.api.stream import Stream
 from punctuated.api.union import only
+from punctuated.bind.streams import Stream
 from punctuated.model.expression import Expression, over
 from punctuated.sql.bind.core import Core, Select
 from punctuated.sql.bind.expressions import Translator, checked_predicate

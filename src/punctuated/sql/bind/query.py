@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from punctuated.api.stream import Stream
 from punctuated.api.union import only, union
+from punctuated.bind.streams import Stream
 from punctuated.errors import StreamError
 from punctuated.model.expression import Expression
 from punctuated.output.groups.grouping import check_grouping

@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from punctuated.api.engine import write_to
 from punctuated.api.explain import explain
-from punctuated.api.stream import Stream, stream
+from punctuated.api.stream import stream
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.streams import Stream
 from punctuated.local.joined import Join
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.expression import Expression

@@ -26,8 +26,8 @@ SPEC = JoinSpec(STREAMS, algorithm=choose_algorithm("pjoin", "own-state"), memor
 
 def started(policy: Policy, spec: JoinSpec = SPEC) -> tuple[Any, StagedJoin]:
     driver = new_driver(replace(spec, policy=policy))
-    assert isinstance(driver.overflow, StagedJoin)
-    return driver, driver.overflow
+    assert isinstance(driver.spill, StagedJoin)
+    return driver, driver.spill
 
 
 def bring(driver: Any, left: list[Any], right: list[Any]) -> Any:

@@ -1,0 +1,65 @@
+"""What a join does if its state does not fit into memory: the driver asks before and after each part of a batch.
+
+There are two policies: whole values that were not touched for long (`values`), and partitions, which are joined later
+in stages (`operator.staged`). The driver does not know which one it has.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from punctuated.kernels.layout import Objects
+from punctuated.keys.codec import KeyCodec
+from punctuated.model.pattern import Pattern
+from punctuated.output.collector import Collector
+from punctuated.punctuations.pending_ranges import Pending
+from punctuated.punctuations.statements import Statements
+from punctuated.snapshot.parts import Ints, Part
+from punctuated.state.arrays import JoinState
+from punctuated.state.rows import RowStore
+from punctuated.state.setup import DriverSetup
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What of a driver a policy works on."""
+
+    setup: DriverSetup
+    codec: KeyCodec
+    state: JoinState
+    rows: tuple[RowStore, ...]
+    statements: Statements
+    collector: Collector
+    node_codes: Callable[[int, pa.Table], Ints]  # the codes of the values that hold such tuples of a side
+
+
+class SpillPolicy(Protocol):
+    """Sees to it that what the next objects need is in memory, and that not much more is."""
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """What outlives a batch."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory that know what is not there."""
+
+    def begin(self, order: Ints, inputs: Sequence[Objects]) -> None:
+        """A batch begins: its objects, in the order of processing."""
+
+    def before(self, at: int, stop: int) -> int:
+        """Make ready for the objects from `at` on; returns up to where, at most `stop`."""
+
+    def after(self, at: int) -> None:
+        """The objects before `at` have been processed: make room, do what has become due."""
+
+    def finish(self) -> None:
+        """The batch is over; called before its rows are committed."""
+
+    def before_range(self, patterns: tuple[Pattern, ...]) -> None:
+        """A range is about to take effect: its values must be in memory."""
+
+    def after_range(self, side: int, ending: Pending) -> None:
+        """A stream's range has taken effect."""
