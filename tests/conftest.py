@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from patience import run_patiently
-from punctuated.experiments.local_spark import SETTINGS
+from punctuated.spark.session.local import SETTINGS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from punctuated import experiments, streams
-from punctuated.cli import app
+from punctuated.cli.main import app
 from punctuated.errors import StreamError
 from punctuated.experiments import engine as engines
 from punctuated.experiments.engine import Engine

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from punctuated.cli import app
+from punctuated.cli.main import app
 from punctuated.plan import cost
 
 PLAN = ["--left-rate", "100", "--right-rate", "200", "--left-values", "150", "--right-values", "300"]

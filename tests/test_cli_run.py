@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import punctuated as pt
-from punctuated.cli import app
+from punctuated.cli.main import app
 from punctuated.cli.run_session import Interrupts
 from punctuated.cli.run_view import JsonView, LinesView, RowLines, Watched, draw, in_a_line
 from punctuated.model.times import FOREVER
@@ -310,7 +310,7 @@ def test_rows_share_a_header_until_another_query_prints() -> None:
 def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     code = """
 import os, signal, time
-from punctuated.cli.run_session import Interrupts
+from punctuated.cli.main.run_session import Interrupts
 with Interrupts() as stop:
     os.kill(os.getpid(), signal.SIGINT)
     print(stop.asked, flush=True)
@@ -329,7 +329,7 @@ with Interrupts() as stop:
 
 
 def start(*args: str | Path) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", "from punctuated.cli import app; app()", "run", *map(str, args)]
+    command = [sys.executable, "-c", "from punctuated.cli.main import app; app()", "run", *map(str, args)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, text=True, start_new_session=True, env=os.environ, stdout=pipe, stderr=pipe)
 

@@ -12,7 +12,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import punctuated as pt
-from punctuated.cli import app
+from punctuated.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[1]
 INDEX = ROOT / "docs" / "papers.md"

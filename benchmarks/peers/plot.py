@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers.outcome import Batch, Outcome
 
-from punctuated.experiments import plot
+from punctuated.cli import plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

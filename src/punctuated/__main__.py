@@ -1,5 +1,5 @@
 """`python -m punctuated` is the command `punctuated`."""
 
-from punctuated.cli import app
+from punctuated.cli.main import app
 
 app()

@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
 from punctuated.model.spec import LEFT, RIGHT
 from punctuated.output.groups.grouping import Grouping
 from punctuated.output.views import View
+from punctuated.spark.session.local import write_files
 from punctuated.spark.session.query import Query
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time

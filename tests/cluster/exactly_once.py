@@ -31,7 +31,7 @@ import punctuated as pt
 from cluster import auction_query
 from cluster.standalone import HOST, MEMORY, Cluster, environment
 from kill_moments import next_moment
-from punctuated.experiments.local_spark import stderr_to
+from punctuated.spark.session.local import stderr_to
 from spark.checkpoints import Batches, commits, described, states
 
 SETTINGS = {

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import punctuated.cli_calibrate as command
-from punctuated.cli import app
+from punctuated.cli.main import app
 from punctuated.errors import AlgorithmError
 from punctuated.experiments.calibration import calibration as calibrating
 from punctuated.experiments.calibration import lines as measuring

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from experiments.spoilt import MEASURED, SPOILT
 from punctuated import experiments
-from punctuated.cli import app
+from punctuated.cli.main import app
 from punctuated.experiments import EXPERIMENTS, fig07_best_case
 from punctuated.experiments.tables_engine import TABLES
 

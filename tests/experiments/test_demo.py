@@ -13,10 +13,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from patience import LONGEST_S
-from punctuated.cli import app
+from punctuated.cli import auction_demo as demo
+from punctuated.cli import demo_tables
+from punctuated.cli.demo_view import LiveView
+from punctuated.cli.main import app
 from punctuated.errors import PunctuatedError
-from punctuated.experiments import demo, demo_tables, local_spark
-from punctuated.experiments.demo_view import LiveView
+from punctuated.spark.session import local as local_spark
 
 PNG = b"\x89PNG\r\n"
 SMALL = ("--auctions", "400", "--batches", "4")
@@ -41,7 +43,7 @@ def on_tables(out: Path, *options: str) -> str:
 
 @pytest.mark.spark
 def test_on_spark_it_tells_the_same_as_on_tables(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from punctuated.cli import app; app()", "demo", "--json", *SMALL]
+    command = [sys.executable, "-c", "from punctuated.cli.main import app; app()", "demo", "--json", *SMALL]
     environment = os.environ | {"SPARK_HOME": "/nonexistent"}  # of another installation: not ours
     outcome = subprocess.run(
         [*command, "--out", tmp_path], capture_output=True, text=True, timeout=LONGEST_S, check=False, env=environment

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import punctuated as pt
 from patience import LONGEST_S
-from punctuated.cli import app
+from punctuated.cli.main import app
 from punctuated.errors import PunctuatedError
 from punctuated.experiments import EXPERIMENTS
 from punctuated.experiments.engine import open_engine

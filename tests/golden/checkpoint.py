@@ -13,7 +13,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
-from punctuated.experiments.local_spark import local_spark
+from punctuated.spark.session.local import local_spark
 
 N_ROWS, PER_BATCH, STOPPED_AT = 400, 100, 2
 ANYWHERE = "/the/folder/of/the/checkpoint"

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import punctuated as pt
-from punctuated.experiments import local_spark
+from punctuated.spark.session import local as local_spark
 
 AUCTIONS = "item_id BIGINT, seller_id STRING, open_price DOUBLE, opened_at TIMESTAMP"
 BIDS = "item_id BIGINT, bidder_id STRING, bid_price DOUBLE, bid_at TIMESTAMP, closed BOOLEAN"

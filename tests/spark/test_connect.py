@@ -18,8 +18,8 @@ import pytest
 
 import punctuated as pt
 from patience import LONGEST_S
-from punctuated.experiments.file_stream import write_files
 from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.spark.session.local import write_files
 from spark import crash_query
 from spark.checkpoints import Batches, cut_by_time
 from spark.processes import free_port, kill_session, listens

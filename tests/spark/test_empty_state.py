@@ -6,9 +6,9 @@ import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
 from punctuated.model.spec import LEFT, RIGHT
 from punctuated.spark.joins.joined import SparkJoin
+from punctuated.spark.session.local import write_files
 from spark.checkpoints import cut_by_time, stored
 from spark.crash_query import AUCTIONS, BIDS
 

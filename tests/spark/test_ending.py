@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
 from punctuated.model.batch import Row
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
 from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.pack.pack import PACKED
+from punctuated.spark.session.local import write_files
 from punctuated.spark.session.versions import ReadAllAvailable
 from punctuated.spark.source.ending import ENDED, OPEN, EndReader, PackEnd
 from punctuated.testing.checks import Observed, check_equals_oracle

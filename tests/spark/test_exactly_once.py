@@ -22,11 +22,11 @@ from pyspark.sql import SparkSession
 import punctuated as pt
 from kill_moments import next_moment
 from patience import LONGEST_S
-from punctuated.experiments.file_stream import write_files
 from punctuated.model.spec import LEFT, RIGHT, Side
 from punctuated.output.batch_result import BatchResult
 from punctuated.output.groups.grouping import Grouping
 from punctuated.output.views import View
+from punctuated.spark.session.local import write_files
 from punctuated.spark.session.query import Query
 from punctuated.spark.state.repair import find_repair
 from punctuated.storage.tables.names import STAGED

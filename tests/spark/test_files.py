@@ -20,10 +20,10 @@ from pyspark.sql import DataFrame, SparkSession
 import punctuated as pt
 from punctuated.errors import ColumnError, FileError, PredicateError, StreamError
 from punctuated.exchange.parcels import read_parcels, rows_brought
-from punctuated.experiments.file_stream import write_files
 from punctuated.intake.reading import Reader
 from punctuated.model.spec import StreamSpec
 from punctuated.spark.pack.pack import PACKED, Pack, sort_blobs
+from punctuated.spark.session.local import write_files
 from punctuated.spark.source.files import Files, FileScan, Listed, PackFiles, share
 from punctuated.spark.source.parquet import OpenFile, spans_of, takes
 from punctuated.storage.tables.file_systems import parse_path

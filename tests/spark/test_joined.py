@@ -15,12 +15,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
 from punctuated.model.batch import Row
 from punctuated.model.pattern import WILDCARD, Constant, OneOf, Pattern, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JOINS_OF_TWO, LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow, Window
+from punctuated.spark.session.local import write_files
 from punctuated.spark.session.session import REQUIRED
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle

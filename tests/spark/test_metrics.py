@@ -30,11 +30,11 @@ from punctuated.api.metrics import (
     listen,
 )
 from punctuated.api.metrics import of as metrics_of
-from punctuated.experiments.file_stream import write_files
 from punctuated.model.counters import COLUMNS, COUNTERS
 from punctuated.model.times import FOREVER, NEVER
 from punctuated.spark.metrics.listener import MetricsListener
 from punctuated.spark.metrics.prometheus import prometheus_text
+from punctuated.spark.session.local import write_files
 from spark.spark_harness import read_files
 
 AUCTIONS = [

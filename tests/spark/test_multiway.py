@@ -16,12 +16,12 @@ from pyspark.sql import SparkSession
 import punctuated as pt
 from multiway_harness import Seen, expected, shown
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.intake.reading import Reader
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.spec import JoinSpec
 from punctuated.output.views import View
 from punctuated.spark.metrics.in_output import METRICS
+from punctuated.spark.session.local import read_files, write_files
 from punctuated.spark.session.query import Query
 from punctuated.testing.checks import DOMAIN, extent
 from punctuated.testing.multiway_strategies import multiway_cases

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
+from punctuated.spark.session.local import write_files
 from spark.spark_harness import read_files
 
 PAYLOAD = ("_kind", "_metrics", "_batch_us", "batch_id", "bucket", "data", "side", "_packed", "c0", "more0", "a.b")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import read_files, write_files
 from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
+from punctuated.spark.session.local import read_files, write_files
 from punctuated.spark.state import bucket as stored_tables
 from punctuated.spill import blocks as cold_blocks
 from punctuated.storage.chunk_files import FOLDER_VARIABLE

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import punctuated as pt
-from punctuated.cli import app
+from punctuated.cli.main import app
 from punctuated.spark.state.repair import find_repair
 
 Folders = tuple[Path, Path]

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
+from punctuated.spark.session.local import write_files
 
 SCHEMA = "id BIGINT, ts BIGINT, v STRING, last BOOLEAN"
 KEYED: dict[str, Any] = {"k": "id", "ts": "ts", "w": pt.call("length", pt.column("v")), "last": "last"}

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
+from punctuated.spark.session.local import write_files
 from spark.spark_harness import Running, read_files
 
 SCHEMA = pa.schema([("k", pa.int64()), ("ts", pa.int64()), ("v", pa.float64()), ("last", pa.bool_())])

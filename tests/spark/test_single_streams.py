@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import read_files, write_files
+from punctuated.spark.session.local import read_files, write_files
 
 
 def tables(n_rows: int = 400) -> dict[str, pa.Table]:

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
 from punctuated.errors import SinkError, StreamError
-from punctuated.experiments.file_stream import write_files
+from punctuated.spark.session.local import write_files
 from punctuated.spark.sink.checkpoint import ToldQuery
 from punctuated.spark.sink.sinks import write_to
 from punctuated.storage.tables.parquet_folder import BATCH_ID

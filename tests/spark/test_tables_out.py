@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
+from punctuated.spark.session.local import write_files
 from punctuated.spark.sink import reach
 from punctuated.storage.tables.location import Place
 from punctuated.storage.tables.names import STAGED

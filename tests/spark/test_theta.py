@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
 from punctuated.model.batch import Row
 from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, Side, StreamSpec
 from punctuated.model.window import TimeWindow
+from punctuated.spark.session.local import write_files
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import COLUMNS, Batch, Case
 from spark.spark_harness import PATTERN, Metrics, Running, ends, in_band_table, observe, read_files

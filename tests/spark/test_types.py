@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col, collate, struct
 
 import punctuated as pt
-from punctuated.experiments.file_stream import write_files
+from punctuated.spark.session.local import write_files
 from spark.spark_harness import Running, read_files
 
 NAN, MINUS_ZERO = float("nan"), -0.0

@@ -11,7 +11,7 @@ from pathlib import Path
 from punctuated.cli.run_session import Interrupts, Session
 from punctuated.cli.run_view import View
 from punctuated.errors import PunctuatedError
-from punctuated.experiments.local_spark import check_java, local_spark
+from punctuated.spark.session.local import check_java, local_spark
 from punctuated.sql.run.script import Checked, Script
 from punctuated.sql.run.sinks import CONSOLE, Target
 from punctuated.sql.run.spark import Until, phases

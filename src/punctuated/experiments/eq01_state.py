@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.experiments import fig08_memory, plot
+from punctuated.cli import plot
+from punctuated.experiments import fig08_memory
 from punctuated.experiments.engine import Engine
 from punctuated.experiments.equation_one import predicted_states
 from punctuated.experiments.experiment import Check, Experiment, Result, check, listed, scaled

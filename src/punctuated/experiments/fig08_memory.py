@@ -6,7 +6,7 @@ The paper: the larger the window, the more memory punctuations save.
 from itertools import pairwise
 from pathlib import Path
 
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.engine import Engine, sample_each
 from punctuated.experiments.experiment import Check, Experiment, Result, check, listed, scaled
 from punctuated.experiments.progress import Progress

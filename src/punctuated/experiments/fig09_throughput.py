@@ -7,7 +7,7 @@ state; what can be checked is that PWJoin's extra work stays small, and does not
 
 from pathlib import Path
 
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Check, Experiment, Result, check, scaled
 from punctuated.experiments.progress import Progress

@@ -7,7 +7,7 @@ same as WJoin. The second holds here; of the first, a bound is checked. The pape
 from pathlib import Path
 
 import punctuated as pt
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Check, Experiment, Result, check, listed, scaled
 from punctuated.experiments.progress import Progress

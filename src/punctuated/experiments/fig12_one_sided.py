@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import punctuated as pt
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.engine import Engine, sample_each
 from punctuated.experiments.experiment import Check, Experiment, Result, check, listed, scaled
 from punctuated.experiments.progress import Progress

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.plan.cost import SHOWN_PAIRS
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.calibration.timed_join import TimedJoin
 from punctuated.experiments.experiment import Check, Result, check, listed, tables_experiment
 from punctuated.experiments.progress import Progress, report

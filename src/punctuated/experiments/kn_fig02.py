@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from punctuated.experiments import kang_plot, plot
+from punctuated.cli import plot
+from punctuated.experiments import kang_plot
 from punctuated.experiments.experiment import Check, Result, check, listed, tables_experiment
 from punctuated.experiments.progress import Progress, report
 from punctuated.plan import cost

@@ -10,7 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from punctuated.experiments import kang_plot, plot
+from punctuated.cli import plot
+from punctuated.experiments import kang_plot
 from punctuated.experiments.experiment import Check, Result, check, tables_experiment
 from punctuated.experiments.kn_fig02 import COST_LABEL, TOTAL_RATE, WINDOWS
 from punctuated.experiments.pair_cost import MINUTE_S, WindowJoin, measure_pairs

@@ -6,7 +6,8 @@ printed only those without a T-tree would (XD-01).
 
 from pathlib import Path
 
-from punctuated.experiments import kang_plot, plot
+from punctuated.cli import plot
+from punctuated.experiments import kang_plot
 from punctuated.experiments.experiment import Check, Result, check, tables_experiment
 from punctuated.experiments.progress import Progress, report
 from punctuated.plan import cost

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.experiment import Check, Result, check, listed, scaled, tables_experiment
 from punctuated.experiments.pj_purge import policy
 from punctuated.experiments.pjoin_runs import punctuated_streams, run_join, settled

@@ -6,7 +6,7 @@ The paper: with the same spacing on both streams punctuations come out steadily.
 from pathlib import Path
 
 import punctuated as pt
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.experiment import Check, Result, check, listed, scaled, tables_experiment
 from punctuated.experiments.pjoin_runs import growth, punctuated_streams, run_join
 from punctuated.experiments.progress import Progress, part

@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import punctuated as pt
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.experiment import Check, Result, check, listed, scaled, tables_experiment
 from punctuated.experiments.pjoin_runs import punctuated_streams, ratio, run_join, settled
 from punctuated.experiments.progress import Progress, part

@@ -6,7 +6,7 @@ The paper: PJoin's state stays small, XJoin's grows with the streams; PJoin's ou
 from pathlib import Path
 
 import punctuated as pt
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.experiment import Check, Result, check, scaled, tables_experiment
 from punctuated.experiments.pjoin_runs import growth, punctuated_streams, ratio, run_join, settled
 from punctuated.experiments.progress import Progress, part

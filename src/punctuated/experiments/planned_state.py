@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.engine import Engine
 from punctuated.experiments.experiment import Check, Experiment, Result, check, scaled
 from punctuated.experiments.progress import Progress, part

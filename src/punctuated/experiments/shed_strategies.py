@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import punctuated as pt
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.experiment import Check, Experiment, Result, check, tables_experiment
 from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.shed_run import SheddingJoin

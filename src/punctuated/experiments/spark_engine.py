@@ -27,8 +27,6 @@ import numpy as np
 
 import punctuated as pt
 from punctuated.errors import PunctuatedError
-from punctuated.experiments.file_stream import read_files, write_files
-from punctuated.experiments.local_spark import check_java, local_spark
 from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.race import summary
 from punctuated.experiments.series import Series, with_sum
@@ -37,6 +35,7 @@ from punctuated.experiments.turns import Turns
 from punctuated.model.counters import COLUMNS
 from punctuated.runtime.kernel_groups import Kernels
 from punctuated.runtime.warm_up import compile_beside
+from punctuated.spark.session.local import check_java, local_spark, read_files, write_files
 
 MOST_SAMPLES = 30
 _POLL_S = 0.05

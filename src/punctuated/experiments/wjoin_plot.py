@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punctuated.experiments import plot
+from punctuated.cli import plot
 from punctuated.experiments.service_checks import TITLES, Case, Cases, service
 
 if TYPE_CHECKING:

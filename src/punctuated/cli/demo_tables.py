@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 import punctuated as pt
-from punctuated.experiments.demo_view import Reading, View
+from punctuated.cli.demo_view import Reading, View
 from punctuated.experiments.tables_engine import Prepared, prepare
 from punctuated.experiments.trial import SECOND_US, cut
 from punctuated.model.times import to_microseconds

@@ -19,9 +19,8 @@ from statistics import median
 from typing import Any
 
 import punctuated as pt
-from punctuated.errors import PunctuatedError
-from punctuated.experiments import plot
-from punctuated.experiments.demo_tables import (
+from punctuated.cli import plot
+from punctuated.cli.demo_tables import (
     LOADING,
     Measured,
     Streams,
@@ -32,11 +31,11 @@ from punctuated.experiments.demo_tables import (
     needed_kernels,
     on_tables,
 )
-from punctuated.experiments.demo_view import WITH, WITHOUT, Moment, Reading, View, key
-from punctuated.experiments.file_stream import read_files, write_files
-from punctuated.experiments.local_spark import check_java, local_spark
+from punctuated.cli.demo_view import WITH, WITHOUT, Moment, Reading, View, key
+from punctuated.errors import PunctuatedError
 from punctuated.runtime.kernel_groups import Kernels
 from punctuated.runtime.warm_up import compile_beside
+from punctuated.spark.session.local import check_java, local_spark, read_files, write_files
 
 AUCTIONS, BATCHES = 20_000, 40
 

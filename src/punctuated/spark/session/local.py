@@ -8,12 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import punctuated as pt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from punctuated.errors import PunctuatedError
 
 # A machine that is busy with something else is slow, not broken.
@@ -33,6 +35,8 @@ SETTINGS = _PATIENCE | {
 }
 _OLDEST_JAVA = 17
 _NOT_OURS = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS")
+_SPARK_TYPES = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "STRING", pa.bool_(): "BOOLEAN"}
+_FIRST_FILE_S = 1_600_000_000  # files are dated a second apart: Spark orders them by their time
 
 
 @contextmanager
@@ -40,7 +44,7 @@ def local_spark(
     name: str, folder: Path, log: Path, settings: Mapping[str, str] | None = None, master: str = "local[2]"
 ) -> Iterator[Any]:
     """A session that is ready for streaming joins, with its own files in `folder`; stopped at the end."""
-    from punctuated.spark.session.session import session_with
+    from punctuated.spark.session.session import configure, session_with
 
     for variable in _NOT_OURS:
         os.environ.pop(variable, None)
@@ -51,7 +55,7 @@ def local_spark(
         spark = session_with(name, SETTINGS | folders | dict(settings or {}), master)
     try:
         spark.sparkContext.setLogLevel("ERROR")
-        yield pt.configure(spark)
+        yield configure(spark)
     finally:
         for query in spark.streams.active:
             query.stop()
@@ -100,3 +104,23 @@ def _java_version(java: str) -> int:
         return 0
     version = re.search(r'version "(?:1\.)?(\d+)', said)
     return int(version[1]) if version else 0
+
+
+# A stream as a folder of files, one per micro-batch, which Spark takes in order.
+
+
+def write_files(folder: Path, tables: Sequence[pa.Table], first: int = 0) -> Path:
+    """One file per batch; Spark takes the oldest first. `first` is the number of files that are there already."""
+    folder.mkdir(parents=True, exist_ok=first > 0)
+    for number, table in enumerate(tables, first):
+        path = folder / f"{number:05}.parquet"
+        pq.write_table(table, path)
+        os.utime(path, (_FIRST_FILE_S + number, _FIRST_FILE_S + number))
+    return folder
+
+
+def read_files(spark: Any, folder: Path) -> Any:
+    """A streaming DataFrame of what `write_files` wrote, one file per micro-batch."""
+    fields = pq.read_schema(folder / "00000.parquet")
+    ddl = ", ".join(f"{field.name} {_SPARK_TYPES.get(field.type, 'TIMESTAMP')}" for field in fields)
+    return spark.readStream.schema(ddl).option("maxFilesPerTrigger", 1).parquet(str(folder))
