@@ -17,14 +17,13 @@ from punctuated.intake.reading import Reader
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.batch import BucketPlace
 from punctuated.model.expression import Expression
-from punctuated.model.spec import JoinSpec, JoinType
+from punctuated.model.spec import JoinSpec
 from punctuated.model.times import output_time_type
 from punctuated.operator.driver import JoinDriver
 from punctuated.operator.windows.predicate import RangePredicate, split_predicate
 from punctuated.output.columns import ResultColumns
 from punctuated.output.groups.group_by import Distinct, GroupBy
 from punctuated.output.groups.grouping import Grouping, check_grouping, describe_grouping, late_groups
-from punctuated.output.members import MultiwayColumns, UnionColumns
 from punctuated.output.views import View, Views
 from punctuated.plan.allocation import ShedAllocation
 from punctuated.plan.optimizer import StructureChooser
@@ -100,12 +99,9 @@ class BoundJoin:
         return self.inputs[0].types
 
     @cached_property
-    def columns(self) -> ResultColumns | MultiwayColumns | UnionColumns:
+    def columns(self) -> ResultColumns:
         """How the inputs' columns become those of the results."""
-        if self.spec.how is JoinType.UNION:
-            return UnionColumns.of(self.spec, self.schemas)
-        kind = MultiwayColumns if self.spec.reaches else ResultColumns
-        return kind.of(self.spec, self.schemas, self.key_types)
+        return ResultColumns.of(self.spec, self.schemas, self.key_types)
 
     @property
     def results(self) -> pa.Schema:

@@ -18,6 +18,7 @@ from punctuated.model.counters import REJECTIONS
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.times import to_microseconds
 from punctuated.output.batch_result import BatchResult
+from punctuated.output.columns import ResultColumns
 from punctuated.output.punctuations import Told
 from punctuated.output.rejected import RejectedRows, Rejections
 from punctuated.output.views import punctuation_schema
@@ -58,6 +59,7 @@ class Collector(ABC):
     def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...]) -> None:
         self._spec, self._setup = setup.spec, setup
         self._codec, self._rows = codec, rows
+        self._columns = ResultColumns.of(setup.spec, setup.schemas, codec.types)
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(setup.spec.left.key, codec.types)
         self._times: Sequence[RowTimes] = ()
@@ -66,9 +68,9 @@ class Collector(ABC):
         self.batch = BatchResult()
 
     @property
-    @abstractmethod
     def schema(self) -> pa.Schema:
         """The columns of the results."""
+        return self._columns.schema
 
     def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
         """A new batch; rows that the intake has rejected come out first."""

@@ -1,4 +1,8 @@
-"""The columns of a result: the key once, then the left columns, then the right columns; equal names get a suffix."""
+"""The columns of a result: the key once, then the columns of each stream beside it.
+
+With two streams, a name that both have ends in `_left` or `_right`. With more, a column has its stream's name before its
+own. The streams of a union have the same columns, and so have its results.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,46 +11,52 @@ import pyarrow as pa
 
 from punctuated.errors import ColumnError
 from punctuated.model.arguments import given_twice
-from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, Side, StreamSpec
+from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, StreamSpec
 
 _ONE_SIDED = (JoinType.SEMI, JoinType.ANTI)
 
 
 @dataclass(frozen=True)
 class ResultColumns:
-    """How the columns of both inputs become the columns of the results."""
+    """How the columns of the streams become those of the results."""
 
     schema: pa.Schema
-    payload: tuple[list[str], list[str]]  # non-key input columns that come out, per side
-    keys: tuple[list[str], list[str]]
-    n_key: int
+    keys: tuple[tuple[str, ...], ...]  # the key columns of each stream
+    payload: tuple[tuple[str, ...], ...]  # the columns of each stream that come out beside the key
+    shown: tuple[tuple[str, ...], ...]  # what these are called in the results
 
     @staticmethod
-    def of(spec: JoinSpec, schemas: tuple[pa.Schema, ...], key_types: tuple[pa.DataType, ...]) -> "ResultColumns":
-        keys = list(spec.left.key), list(spec.right.key)
-        payload = (
-            payload_of(spec.left),
-            payload_of(spec.right) if spec.how not in _ONE_SIDED else [],
+    def of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequence[pa.DataType]) -> "ResultColumns":
+        """The columns of a join of streams with these columns; raises if two would have one name."""
+        payload = [payload_of(stream) for stream in spec.streams]
+        if spec.how in _ONE_SIDED:
+            payload[RIGHT] = []
+        names = _names(spec, payload)
+        known = [*spec.left.key, *(name for each in names for name in each)]
+        if spec.how is JoinType.UNION:
+            known = [*spec.left.key, *names[LEFT]]
+        elif twice := given_twice(known):
+            remedy = "rename one in its input" + (", or a stream" if spec.reaches else "")
+            raise ColumnError(f"the results would have two columns {twice[0]!r}; {remedy}")
+        check_selected(spec.selected, known)
+        kept = [[i for i, name in enumerate(each) if _is_selected(spec, name)] for each in names]
+        payload, names = (
+            [[each[i] for i in ours] for each, ours in zip(of, kept, strict=True)] for of in (payload, names)
         )
-        fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
-        shown = names_of_two(spec.left.key, payload)
-        names = [*keys[LEFT], *shown[LEFT], *shown[RIGHT]]
-        if twice := given_twice(names):
-            raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input")
-        check_selected(spec.selected, names)
-        for side in Side:
-            chosen = [i for i, name in enumerate(shown[side]) if spec.selected is None or name in spec.selected]
-            payload[side][:] = [payload[side][i] for i in chosen]
-            fields += [
-                pa.field(shown[side][i], schemas[side].field(payload[side][at]).type) for at, i in enumerate(chosen)
-            ]
-        return ResultColumns(pa.schema(fields), payload, keys, len(key_types))
+        types = dict(zip(spec.left.key, key_types, strict=True))
+        for schema, ours, called in zip(schemas, payload, names, strict=True):
+            types |= {name: schema.field(column).type for name, column in zip(called, ours, strict=True)}
+        keys = tuple(stream.key for stream in spec.streams)
+        return ResultColumns(pa.schema(list(types.items())), keys, tuple(map(tuple, payload)), tuple(map(tuple, names)))
 
-    def shown(self, side: int) -> list[str]:
-        """Names in the result of a side's payload columns."""
-        names: list[str] = self.schema.names
-        start = self.n_key + (len(self.payload[LEFT]) if side == RIGHT else 0)
-        return names[start : start + len(self.payload[side])]
+
+def _names(spec: JoinSpec, payload: Sequence[Sequence[str]]) -> list[list[str]]:
+    """What the columns of each stream are called in the results."""
+    if spec.how is JoinType.UNION:
+        return [list(names) for names in payload]
+    if len(payload) == 2:
+        return names_of_two(spec.left.key, payload)
+    return [[f"{stream.name}_{name}" for name in names] for stream, names in zip(spec.streams, payload, strict=True)]
 
 
 def names_of_two(key: Sequence[str], payload: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -61,7 +71,11 @@ def names_of_two(key: Sequence[str], payload: Sequence[Sequence[str]]) -> list[l
     ]
 
 
-def check_selected(selected: tuple[str, ...] | None, names: list[str]) -> None:
+def _is_selected(spec: JoinSpec, name: str) -> bool:
+    return spec.selected is None or name in spec.selected
+
+
+def check_selected(selected: tuple[str, ...] | None, names: Sequence[str]) -> None:
     """Raise if a column is asked for that results do not have."""
     for name in selected or ():
         if name not in names:

@@ -12,7 +12,6 @@ from punctuated.kernels import layout as lay
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.spec import LEFT, RIGHT, JoinType, Side
 from punctuated.output.collector import Collector
-from punctuated.output.columns import ResultColumns
 from punctuated.shedding.chances import Chances
 from punctuated.shedding.coins import Shares, turns
 from punctuated.state.arrays import JoinState
@@ -28,14 +27,9 @@ class PairCollector(Collector):
     def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], where: Where | None) -> None:
         """`where` is the part of the extra predicate that is left to decide on pairs."""
         super().__init__(setup, codec, rows)
-        self._columns, self._where = ResultColumns.of(setup.spec, setup.schemas, codec.types), where
+        self._where = where
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
         self._chances: Chances | None = None  # of the current batch, if estimates are made
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The key once, then the columns of both sides."""
-        return self._columns.schema
 
     @property
     def _settles_late(self) -> bool:
@@ -111,12 +105,13 @@ class PairCollector(Collector):
         """Rows of one side, beside the matching rows of the other or nulls, and their times."""
         columns, n = self._columns, rows.size
         ours = self._rows[side].take(rows, [*columns.keys[side], *columns.payload[side]])
-        keys, payload = ours.columns[: columns.n_key], ours.columns[columns.n_key :]
+        n_key = len(columns.keys[side])
+        keys, payload = ours.columns[:n_key], ours.columns[n_key:]
         if other_rows is None:
             schema = columns.schema
-            theirs = [pa.nulls(n, schema.field(name).type) for name in columns.shown(side.other)]
+            theirs = [pa.nulls(n, schema.field(name).type) for name in columns.shown[side.other]]
         else:
-            theirs = self._rows[side.other].take(other_rows, columns.payload[side.other]).columns
+            theirs = self._rows[side.other].take(other_rows, list(columns.payload[side.other])).columns
         table = pa.table([*keys, *(payload + theirs if side == LEFT else theirs + payload)], schema=columns.schema)
         table = self._shaped(table)
         if self._chances is not None and other_rows is not None:

@@ -371,7 +371,7 @@ class SparkJoin:
         columns, known = self.query.join.columns, dict[str, StructField]()
         for side, ours in enumerate(self._inputs):
             fields = _fields(ours.frame, self.query.join.inputs[side].shape)
-            shown = zip(columns.shown(side), columns.payload[side], strict=True)
+            shown = zip(columns.shown[side], columns.payload[side], strict=True)
             known |= {name: fields[own] for name, own in shown if own in fields}
         return _renamed(known, self.query.join.shape)
 
