@@ -4,7 +4,7 @@ It takes in a batch, lets the tactic run through it, makes room when the tactic 
 and what outlives the batch. It knows nothing of engines: the same driver serves a table and a bucket of a cluster.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 
 import numpy as np
@@ -65,16 +65,24 @@ class JoinDriver:
         parts = self.codec, self.state, self.rows, self.statements, self.collector
         return Stored(self.setup, *parts, self.tactic.node_codes)
 
-    @cached_property
+    @property
     def parts(self) -> dict[str, Part]:
         """Everything that outlives a batch, in the order in which it is loaded."""
         parts: dict[str, Part] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
-        parts["arrays"] = SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
+        parts["arrays"] = self._arrays
         parts |= {**self.statements.parts, **self.tactic.parts}
         parts |= {} if self.idle is None else {"idle": self.idle}
         parts["rejections"] = self.collector.rejections
         parts |= {} if self.spill is None else self.spill.parts
         return parts if self.shedding is None else {**parts, "shedding": self.shedding}
+
+    @cached_property
+    def _arrays(self) -> SavedArrays:
+        return SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
+
+    def expect(self, saved: Set[str]) -> None:
+        """A saved state has parts of these names: those that are made only when needed must be there."""
+        self.statements.expect(saved)
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

@@ -1,7 +1,7 @@
 """The columns of a result: the key once, then the columns of each stream beside it.
 
-With two streams, a name that both have ends in `_left` or `_right`. With more, a column has its stream's name before its
-own. The streams of a union have the same columns, and so have its results.
+With two streams, a name that both have ends in `_left` or `_right`. With more, a column has the name of its stream
+before its own. The streams of a union have the same columns, and so have its results.
 """
 
 from collections.abc import Sequence

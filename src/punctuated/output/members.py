@@ -7,6 +7,7 @@ from punctuated.arrow.rows import take_rows
 from punctuated.expressions.evaluate import Where
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import KeyCodec
+from punctuated.model.spec import LEFT
 from punctuated.output.collector import Collector
 from punctuated.state.rows import RowStore
 from punctuated.state.setup import DriverSetup

@@ -4,7 +4,7 @@ Together they are the memory of punctuations, which is bounded. The loop looks v
 range endings are carried out here, since they are rare.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import chain
 from operator import attrgetter
 
@@ -33,17 +33,41 @@ class Statements:
     def __init__(
         self, spec: JoinSpec, schemas: tuple[pa.Schema, ...], codec: KeyCodec, state: JoinState, place: BucketPlace
     ) -> None:
-        self._spec, self._state = spec, state
+        self._spec, self._schemas, self._codec, self._state = spec, schemas, codec, state
         self.memory = PunctuationMemory(spec.max_punctuations, place if codec.merges else None)
-        propagates = spec.algorithm.propagation is not Propagation.NONE and not spec.is_staged
-        self.ranges = RangeEndings(codec, len(spec.streams), propagates)
-        self.promises = PromiseMemory(schemas)
-        self.parts: dict[str, Part] = {"runs": self.memory, "ranges": self.ranges, "promises": self.promises}
+        self._ranges: RangeEndings | None = None  # most joins never meet a range, and many never a promise
+        self._promises: PromiseMemory | None = None
+
+    @property
+    def ranges(self) -> RangeEndings:
+        """The range endings of all streams, made when the first one comes."""
+        if self._ranges is None:
+            propagates = self._spec.algorithm.propagation is not Propagation.NONE and not self._spec.is_staged
+            self._ranges = RangeEndings(self._codec, len(self._spec.streams), propagates)
+        return self._ranges
+
+    @property
+    def promises(self) -> PromiseMemory:
+        """Punctuations that end no value, made when the first one comes."""
+        if self._promises is None:
+            self._promises = PromiseMemory(self._schemas)
+        return self._promises
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """What outlives a batch, as far as it has come about."""
+        optional = {"ranges": self._ranges, "promises": self._promises}
+        return {"runs": self.memory, **{name: part for name, part in optional.items() if part is not None}}
+
+    def expect(self, saved: Set[str]) -> None:
+        """A saved state has parts of these names: those that are made only when needed must be there."""
+        _ = self.ranges if "ranges" in saved else None
+        _ = self.promises if "promises" in saved else None
 
     @property
     def nbytes(self) -> int:
         """Bytes beside what the loop sees."""
-        return self.ranges.nbytes
+        return 0 if self._ranges is None else self._ranges.nbytes
 
     # A batch
 
@@ -51,16 +75,17 @@ class Statements:
         """Which tuples break a promise that speaks of ranges, or of more than the key."""
         stream, ours = self._spec.streams[side], self._state.sides[side]
         fresh = [Promise(stream.columns, each.patterns, each.ts) for each in intake.promises]
-        if self.promises[side] or fresh:
-            mask = broken(self.promises[side], fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
+        known = [] if self._promises is None else self._promises[side]
+        if known or fresh:
+            mask = broken(known, fresh, intake.rows, intake.objects.ts, int(ours["watermark"]))
             intake.objects.status[mask] |= lay.BROKEN
-        if self.ranges or intake.ranges:
+        if self._ranges or intake.ranges:
             intake.objects.status[self.ranges.broken(side, intake, stream.key)] |= lay.BROKEN
 
     def begin(self) -> None:
         """A batch begins; new keys may fall under old ranges."""
-        if self.ranges:
-            self.ranges.show(self._state)
+        if self._ranges:
+            self._ranges.show(self._state)
 
     def note_promises(self, intakes: Sequence[Intake], order: lay.Ints) -> None:
         """Punctuations that end no value are remembered for the check of later batches."""
@@ -99,19 +124,33 @@ class Statements:
 
     def remember(self) -> None:
         """Let the loop see the memory of punctuations as it is now."""
-        self.ranges.show(self._state)
+        if self._ranges is not None:
+            self._ranges.show(self._state)
         self._state.show_runs(self.memory.runs)
+
+    def note_keys(self) -> None:
+        """Keys may have come: they fall under the ranges that are known."""
+        if self._ranges is not None:
+            self._ranges.note_keys()
+
+    def renumber(self, moved: lay.Ints) -> None:
+        """Keys were numbered anew; all had been noted."""
+        self.memory.renumber(moved)
+        if self._ranges is not None:
+            self._ranges.renumber(moved)
 
     def settle(self, watermark: int) -> None:
         """The batch is over: times of ranges that the output watermark has reached no longer matter."""
-        self.ranges.settle(self._state, watermark)
+        if self._ranges is not None:
+            self._ranges.settle(self._state, watermark)
         self.memory.rest()
         self._state.show_runs(self.memory.runs)
 
     def enforce_cap(self) -> None:
         """Forget the oldest entries beyond what may be remembered."""
-        state, promises = self._state, self.promises.kept
-        if not state.punctuated or self.memory.fits(state, len(self.ranges) + sum(map(len, promises))):
+        state, promises = self._state, () if self._promises is None else self._promises.kept
+        n_ranges = 0 if self._ranges is None else len(self._ranges)
+        if not state.punctuated or self.memory.fits(state, n_ranges + sum(map(len, promises))):
             return
         covered, waiting = self.ranges.ages()
         arrived: list[Pending | Promise] = [*waiting, *chain.from_iterable(promises)]
@@ -127,5 +166,6 @@ class Statements:
 
     def resume(self) -> None:
         """The memory was loaded: the loop must see it."""
-        self.ranges.resume(self._state)
+        if self._ranges is not None:
+            self._ranges.resume(self._state)
         self.remember()

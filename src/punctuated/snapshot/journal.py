@@ -1,6 +1,6 @@
 """Records with an integer key first, made of whole words, and what has changed between two sets of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Protocol
 
 import numpy as np
@@ -47,6 +47,9 @@ class Snapshotable(Protocol):
     @property
     def fingerprint(self) -> Fingerprint:
         """What a saved state and this one must have in common."""
+
+    def expect(self, saved: Set[str]) -> None:
+        """Called first: a saved state has parts of these names."""
 
     def resume(self) -> None:
         """Called when all parts are loaded."""
@@ -100,14 +103,15 @@ class Journal:
 def restore(driver: Snapshotable, entries: Iterable[bytes]) -> Journal:
     """Bring a driver that was just made to where the entries end; returns the journal to go on with."""
     journal, expected = Journal(), driver.fingerprint
-    gathered = {name: _Gathered(name, part.save()) for name, part in driver.parts.items()}
-    is_empty = True
-    for entry in map(unpack_bundle, entries):
+    bundles = [unpack_bundle(entry) for entry in entries]
+    for entry in bundles:
         check(from_json(entry["fingerprint"]), expected)
-        is_empty = False
+    driver.expect({key.partition(".")[0] for entry in bundles for key in entry})
+    gathered = {name: _Gathered(name, part.save()) for name, part in driver.parts.items()}
+    for entry in bundles:
         for each in gathered.values():
             each.apply(entry)
-    if not is_empty:
+    if bundles:
         for name, part in driver.parts.items():
             loaded = gathered[name].loaded()
             part.load(loaded)

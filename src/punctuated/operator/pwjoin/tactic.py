@@ -61,7 +61,7 @@ class PWJoin:
         if not isinstance(self._codec, NumberedKeys):
             return
         known, runs = self.state.arrays.values["code"][: self.state.n_values], statements.memory.runs
-        statements.ranges.note_keys()
+        statements.note_keys()
         if not self._codec.may_shrink(max(known.size, runs.size)):  # each of them has its own key
             return
         boundaries = self.state.boundary_codes()
@@ -70,8 +70,7 @@ class PWJoin:
             return
         known[:] = moved[known]
         self.state.recode_boundaries(moved[boundaries])
-        statements.memory.renumber(moved)
-        statements.ranges.renumber(moved)
+        statements.renumber(moved)
         self.state.collect_values()
         statements.remember()
 
