@@ -1,4 +1,9 @@
-"""The ends of windows, for streams whose tuples have windows of their own."""
+"""From an input batch to arrays in the order of processing.
+
+A batch of one stream is sorted by time, late tuples and those too far ahead are rejected, keys become codes, and
+punctuations are sorted by what they end. Then the objects of all streams become one sequence. Everything is a function
+of what the batch holds, not of the order in which it came.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -56,7 +61,7 @@ def _microseconds(column: pa.Array) -> Ints:
     return np.clip(numbers, -limit - 1, limit) * factor
 
 
-# The order of processing: all objects of a batch, of any number of streams, as one sequence.
+# The order of processing
 
 
 def merge_order(inputs: Sequence[Objects]) -> Ints:
@@ -65,7 +70,7 @@ def merge_order(inputs: Sequence[Objects]) -> Ints:
 
 
 def merge_many(inputs: Sequence[Objects]) -> Ints:
-    """The same for any number of streams; takes one and a half times as long as the loop for two.
+    """Merge any number of streams by sorting, which takes one and a half times as long as the loop for two.
 
     The sequences are sorted already; a stable sort notices that by itself.
     """
@@ -76,7 +81,7 @@ def merge_many(inputs: Sequence[Objects]) -> Ints:
     return packed[np.argsort(times, kind="stable")]
 
 
-# From an input batch to arrays in the order of processing; rows that are late or too far ahead are rejected here.
+# One stream of a batch
 
 
 class TupleKeys(NamedTuple):
@@ -89,7 +94,7 @@ class TupleKeys(NamedTuple):
     high: Times = _NO_INTS
 
     def kept(self, mask: npt.NDArray[np.bool_]) -> "TupleKeys":
-        """Those of some tuples."""
+        """The keys of the tuples that `mask` keeps."""
         group, low, high = (each[mask] if each.size else each for each in self[2:])
         return TupleKeys(self.code[mask], self.valid[mask], group, low, high)
 

@@ -85,7 +85,7 @@ class Reader:
         return pa.schema(list(zip(self.stream.key, self.types, strict=True)))
 
     def _read(self, table: pa.Table, faults: list[Fault] | None, among: Ints | None = None) -> StreamBatch:
-        """The same for rows that count; `among` are their places in the original table."""
+        """Read rows that are tuples or punctuations; `among` are their positions in the original table."""
         rows = _sound_rows(table, self.stream.time, self._key_schema, f"stream {self.stream.name!r}", faults, among)
         columns = list(self.stream.columns)
         if self.pattern_column is None:

@@ -1,9 +1,17 @@
-"""Boundaries: when a batch of a clustered stream first brings each of its values; other values are over by then.
+"""What every bucket must know of a whole batch of a stream, beyond the objects that fall to it: the tick.
+
+A tick is a small table of spans of time. Ticks of parts of a batch, one under the other, are a tick of the whole. So
+the clock of a batch, what is too far ahead, and when a clustered stream leaves a value come out the same in every
+bucket, however the batch was spread.
+
+    kind        SPAN, PUNCTUATION or FIRST
+    low, high   SPAN: the stream has tuples at both times, and no gap in between is longer than `max_ahead`
+                PUNCTUATION: the time of a punctuation; FIRST: of the first tuple of a value, for clustered streams
+    mark        of that value, null for keys with a null in them
 
 A value goes by its mark: its code if the key is one column of numbers, else a hash of the key. A key with a null in it
-equals no other one, so each of its tuples is a value of its own. Boundaries of the parts of a batch, one under the
-other, are those of the whole once each mark has kept its earliest time. Two keys with one hash count as one value: that
-can delay an ending, but never causes one.
+equals no other one, so each of its tuples is a value of its own. Two keys with one hash count as one value: that can
+delay an ending, but never causes one.
 """
 
 from collections.abc import Sequence
@@ -40,7 +48,7 @@ class Boundaries:
 
     @staticmethod
     def of(stream: StreamSpec, rows: pa.Table, ts: Ints) -> "Boundaries":
-        """Those of all tuples of a clustered stream, with these times; other streams have none."""
+        """The boundaries of a clustered stream: the times and marks of all its tuples; other streams have none."""
         if not stream.clustered:
             return Boundaries.none()
         return Boundaries(ts, *mark_keys([rows[name] for name in stream.key]))
@@ -82,16 +90,7 @@ def with_codes(boundaries: Boundaries, came: Boundaries, codes: Ints) -> Records
     return found
 
 
-# Ticks: what every bucket must know of a whole batch of a stream, beyond the objects that fall to it.
-#
-# A tick is a small table of spans of time. Ticks of parts of a batch, one under the other, are a tick of the whole.
-# So the clock of a batch, what is too far ahead, and when a clustered stream leaves a value come out the same in
-# every bucket, however the batch was spread.
-#
-#     kind        SPAN, PUNCTUATION or FIRST
-#     low, high   SPAN: the stream has tuples at both times, and no gap in between is longer than `max_ahead`
-#                 PUNCTUATION: the time of a punctuation; FIRST: of the first tuple of a value, for clustered streams
-#     mark        of that value, null for keys with a null in them
+# Ticks
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ class JoinDriver:
         return whole
 
     def process_in_parts(self, *batches: StreamBatch, now_us: int | None = None) -> Iterator[BatchResult]:
-        """The same in parts: results as they are found, so that memory is reused; everything else in the last part."""
+        """Process one batch of all streams, and give what it brings in parts."""
         watermark = self.output_watermark
         if now_us is not None and self.idle is not None:
             batches = tuple(self.idle.release(batches, self.state.sides, now_us))

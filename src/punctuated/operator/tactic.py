@@ -45,4 +45,4 @@ class Tactic(Protocol):
 
     @property
     def structures(self) -> tuple[str, str] | None:
-        """Of the windows, where they have any of their own."""
+        """The structures on the left and the right window, if windows have any."""

@@ -85,7 +85,7 @@ class Collector(ABC):
                 state.common["rejected"] += len(rows)
 
     def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:  # noqa: B027
-        """For those who estimate: the order in which tuples come, and which share of them probes."""
+        """Take note of the order in which tuples come and of the share that probes, if estimates need it."""
 
     @abstractmethod
     def _take_pairs(self, pairs: lay.Indices) -> None:

@@ -49,7 +49,7 @@ class UnionCollector(Collector):
         raise AssertionError("tuples of a union come out as results")
 
     def _take_pairs(self, pairs: lay.Indices) -> None:
-        """For each result, one stream has the row, and the others have none."""
+        """Results of which one stream has the row, and the others have none."""
         places = [np.flatnonzero(rows != lay.NONE) for rows in pairs]
         taken = [(side, pairs[side, ours], ours) for side, ours in enumerate(places) if ours.size]
         schema = self._columns.schema

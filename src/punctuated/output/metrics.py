@@ -1,4 +1,4 @@
-"""Metrics: what the statistics gatherer of the paper samples at a fixed step of time (PW-56)."""
+"""Metrics of a join: its counters at each step of event time (PW-56), for one bucket and for all together."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class BatchSamples:
     end: tuple[int, list[int]] | None = None
 
     def rows(self) -> list[list[int]]:
-        """All of it: times and counts."""
+        """The samples as rows: a time, then the counters."""
         amid = [[time, *counts] for time, counts in zip(self.times, self.counts, strict=True)]
         return amid if self.end is None else [*amid, [self.end[0], *self.end[1]]]
 
@@ -102,7 +102,7 @@ class Samples:
         return pa.table(columns, names=["ts", *self.columns])
 
 
-# Metrics of all buckets of a join together.
+# All buckets together
 
 
 def sum_samples(buckets: Sequence[Samples]) -> Samples:

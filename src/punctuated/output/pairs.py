@@ -37,7 +37,7 @@ class PairCollector(Collector):
         return self._where is not None and self._spec.how is not JoinType.INNER
 
     def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
-        """Also notes which of the stored tuples have found a match."""
+        """Begin a batch; notes which of the stored tuples have found a match."""
         super().begin(state, intakes, output_watermark)
         self.rows_moved(state)
 
@@ -49,7 +49,7 @@ class PairCollector(Collector):
             self._matched[side][nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
 
     def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:
-        """For estimates: the order in which tuples come, and which share of them probes."""
+        """Take note of the order in which tuples come and of the share that probes, if estimates need it."""
         if self._setup.estimated and shares is not None:
             shares.check_chances((self._spec.left.name, self._spec.right.name))
             when = tuple(turns(order, side, len(intakes[side].rows)) for side in Side)

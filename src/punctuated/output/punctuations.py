@@ -1,7 +1,8 @@
-"""The latest result of each value in a batch: what a punctuation for the next join must not come before.
+"""Output punctuations: values that are over in the output. They become text only when read, because most are never
+read.
 
-A punctuation's time is that of its proof. Results of its value may be later, if a stream lags or a broken promise was
-accepted. The next join would take them for broken promises.
+For another join they also get new times: the time of a punctuation is that of its proof, and results of its value may
+be later, if a stream lags or a broken promise was accepted. The next join would take such results for broken promises.
 """
 
 import json
@@ -49,7 +50,7 @@ class LatestResults:
         self._codes, self._ts = codes[starts], np.maximum.reduceat(ts, starts)
 
     def not_before(self, keys: Sequence[pa.Array | pa.ChunkedArray], ts: Ints, horizon: int) -> Ints:
-        """These times of punctuations, or those of the latest results that they cover, if these are later.
+        """The times of punctuations, or those of the latest results that they cover, if these are later.
 
         A range, whose keys are null, also covers other buckets: of their results only the horizon is known.
         """
@@ -61,7 +62,7 @@ class LatestResults:
         return np.where(valid & (self._codes[place] == codes), np.maximum(ts, self._ts[place]), own)
 
 
-# Output punctuations: values that are over. They become text only when read, because most are never read.
+# Output punctuations
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,12 @@ class Told:
 
     @cached_property
     def table(self) -> pa.Table:
-        """In the form in which they are shown: keys, time in microseconds, reason, pattern."""
+        """The punctuations as they are shown: keys, time in microseconds, reason, pattern."""
         return self._table(print_keys(self.keys) if self.texts is None else self.texts)
 
     @property
     def for_joins(self) -> pa.Table:
-        """The same without the patterns of single values: another join reads their keys."""
+        """The punctuations as another join reads them: without the patterns of single values."""
         return self._table(pa.nulls(len(self), pa.string()) if self.texts is None else self.texts)
 
     def _table(self, texts: pa.Array) -> pa.Table:

@@ -1,4 +1,6 @@
-"""Tuples that did not take part. They are rendered only when somebody reads them, because most are never read."""
+"""Tuples that did not take part, and how many there were of each reason. They become text only when somebody reads
+them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +37,7 @@ class RejectedRows:
 
     @cached_property
     def table(self) -> pa.Table:
-        """In the form in which they are shown: stream, reason, time in microseconds, the row as JSON."""
+        """The tuples as they are shown: stream, reason, time in microseconds, the row as JSON."""
         ts = pa.array(to_microseconds(self.rows[self.time], self.time))
         return rejected_table(self.stream, self.reason, ts, render_rows(self.rows))
 
@@ -59,7 +61,7 @@ def rejected_table(stream: str, reason: str, ts: pa.Array, rows: pa.ChunkedArray
     return pa.table([*names, ts, rows], schema=REJECTED_SCHEMA)
 
 
-# How many rows of each stream were rejected, and why, from the start of the join.
+# Counts
 
 
 class Rejections:
@@ -77,7 +79,7 @@ class Rejections:
         np.add.at(self._counts, (entries["reason"], entries["side"]), 1)
 
     def counts(self, pending: Records) -> Mapping[str, Sequence[int]]:
-        """By the names of their counters; `pending` are entries that are still to be added."""
+        """The counts by the names of their counters; `pending` are entries that are still to be added."""
         counts = self._counts.copy()
         np.add.at(counts, (pending["reason"], pending["side"]), 1)
         return {rejected_as(reason): counts[code].tolist() for reason, code in _CODES.items()}

@@ -142,7 +142,7 @@ class Views:
         return pa.concat_tables([schema.empty_table(), *parts])
 
     def _timed(self, table: pa.Table, place: int) -> pa.Table:
-        """With the times in this column in their own type."""
+        """The table with the times of one column in the type of output times."""
         times = from_known_microseconds(table.column(place), self.time_type)
         return table.set_column(place, table.schema.names[place], times)
 

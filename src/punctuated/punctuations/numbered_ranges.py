@@ -17,8 +17,8 @@ from punctuated.keys.codec import NumberedKeys
 from punctuated.keys.pattern_match import match_columns
 from punctuated.model.pattern import Pattern
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
+from punctuated.punctuations.in_effect import ColumnRanges, PatternRanges
 from punctuated.punctuations.pending_ranges import TEXTS, OutputRange, Pending, PendingRanges
-from punctuated.punctuations.pieces import ColumnPieces, PatternPieces
 from punctuated.punctuations.segments import ENDED, no_times, over
 from punctuated.snapshot.parts import LoadedLog, Log
 
@@ -33,18 +33,18 @@ class NumberedRanges:
     def __init__(self, codec: NumberedKeys, pending: tuple[PendingRanges, ...]) -> None:
         """`pending` are the ranges of each stream that wait for their effect."""
         self._codec, self._pending, self._n_streams = codec, pending, len(pending)
-        pieces = ColumnPieces if len(codec.types) == 1 else PatternPieces
-        self._pieces: ColumnPieces | PatternPieces = pieces(self._n_streams)
+        in_effect = ColumnRanges if len(codec.types) == 1 else PatternRanges
+        self._in_effect: ColumnRanges | PatternRanges = in_effect(self._n_streams)
         self._known = self._unknown(0)
         self._lookup: lay.Records | None = np.empty(0, self.records.dtype)
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return len(self._in_effect)
 
     @property
     def records(self) -> lay.Records:
         """How the ranges stand, for the journal."""
-        return self._pieces.records.view
+        return self._in_effect.records.view
 
     @property
     def lookup(self) -> lay.Records:
@@ -59,8 +59,8 @@ class NumberedRanges:
 
     @property
     def nbytes(self) -> int:
-        """Bytes beside what the kernels see."""
-        return self._pieces.records.nbytes + int(self._known.nbytes)
+        """Bytes of what is kept beside the records that the kernels see."""
+        return self._in_effect.records.nbytes + int(self._known.nbytes)
 
     def codes(self, patterns: Sequence[Pattern]) -> tuple[int, int]:
         """Numbers are no interval."""
@@ -78,24 +78,24 @@ class NumberedRanges:
         self.note_keys()
         return match_columns(patterns, self._codec.known_keys().columns)
 
-    def cover(self, side: int, ending: Pending, touched: int, settled: Sequence[int], tells: bool) -> list[OutputRange]:
-        """A stream has ended a range; returns what is over in the output by that."""
+    def cover(self, side: int, ending: Pending, touched: int, settled: Sequence[int], emits: bool) -> list[OutputRange]:
+        """Note that a stream has ended a range; returns what is over in the output because of that."""
         self.note_keys()
-        told = self._pieces.cover(side, ending.patterns, ending.ts, touched, settled, tells=tells)
+        ended = self._in_effect.cover(side, ending.patterns, ending.ts, touched, settled, emits=emits)
         fresh = self._match(ending.patterns) & (self._known["flags"] & (ENDED << side) == 0)
         self._known["flags"][fresh] |= ENDED << side
         self._known["ts"][fresh, side] = ending.ts
-        for patterns, _ in told:
+        for patterns, _ in ended:
             hit = self._match(patterns)
             self._known["flags"][hit], self._known["ts"][hit] = over(self._n_streams), lay.NEVER
         self._lookup = None
-        return [OutputRange(patterns, ts) for patterns, ts in told]
+        return [OutputRange(patterns, ts) for patterns, ts in ended]
 
     def settle(self, arrays: lay.AnyState, watermark: int) -> tuple[Ints, tuple[int, ...]]:
         """Forget the times up to a watermark; returns the values of which that was known, and the latest times."""
         latest = no_times(self._n_streams)
-        for standing in self._pieces.settle(watermark):
-            latest = standing.latest_settled(watermark, latest)
+        for status in self._in_effect.settle(watermark):
+            latest = status.latest_settled(watermark, latest)
         times = self._known["ts"]
         due = (times != lay.NEVER) & (times <= watermark)
         if not due.any():
@@ -105,13 +105,13 @@ class NumberedRanges:
         return self._values_of(arrays, np.flatnonzero(due.any(axis=1))), latest
 
     def forget(self, arrays: lay.AnyState, positions: Sequence[int]) -> Ints:
-        """Nothing is known any more of what these positions say; returns the values that were over by them.
+        """Forget the ranges in effect at these positions; returns the values that were over because of them.
 
         Pending ranges may be gone too.
         """
-        gone = [self._match(self._pieces.patterns(position)) for position in positions]
+        gone = [self._match(self._in_effect.patterns(position)) for position in positions]
         were_over = [codes for codes, at in zip(gone, positions, strict=True) if self.records["flags"][at] & lay.OUT]
-        self._pieces.forget(positions)
+        self._in_effect.forget(positions)
         for codes in gone:
             self._look_up(np.flatnonzero(codes))
         self._known["waiting"] = lay.FOREVER
@@ -159,11 +159,11 @@ class NumberedRanges:
     def _broken_by_nulls(
         self, side: int, waiting: Sequence[Pending | RangeEnding], columns: Sequence[pa.ChunkedArray], ts: Ints
     ) -> Mask:
-        """The same for keys with a null: `*` matches it."""
-        said = [(each.patterns, each.ts) for each in waiting]
-        said += [(patterns, lay.NEVER) for patterns, standing in self._pieces if standing.has_ended(side)]
+        """Which keys with a null in them come after their end, where only `*` matches the null."""
+        endings = [(each.patterns, each.ts) for each in waiting]
+        endings += [(patterns, lay.NEVER) for patterns, status in self._in_effect if status.has_ended(side)]
         mask = np.zeros(ts.size, np.bool_)
-        for patterns, time in said:
+        for patterns, time in endings:
             mask |= (ts > time) & match_columns(patterns, columns)
         return mask
 
@@ -183,7 +183,7 @@ class NumberedRanges:
             return
         self._known = np.concatenate([self._known, self._unknown(len(self._codec) - known)])
         fresh = np.arange(known, len(self._codec))
-        if len(self._pieces):
+        if len(self._in_effect):
             self._look_up(fresh)
         keys = self._codec.keys_from(known)
         for side in range(self._n_streams):
@@ -193,7 +193,7 @@ class NumberedRanges:
     def _look_up(self, codes: Ints) -> None:
         if codes.size:
             first = int(codes[0])
-            found = self._pieces.locate(self._codec.keys_from(first).take(codes - first))
+            found = self._in_effect.locate(self._codec.keys_from(first).take(codes - first))
             self._known["flags"][codes], self._known["ts"][codes] = found["flags"], found["ts"]
             self._lookup = None
 
@@ -209,13 +209,13 @@ class NumberedRanges:
         order = np.argsort(self.records["low"], kind="stable")
 
         def at(places: Ints) -> pa.Table:
-            patterns = (self._pieces.patterns(place) for place in order[places].tolist())
+            patterns = (self._in_effect.patterns(place) for place in order[places].tolist())
             return pa.table([[print_patterns(each, self._codec.types) for each in patterns]], schema=TEXTS)
 
-        return Log(self.records["low"][order], self._pieces.next_number, at)
+        return Log(self.records["low"][order], self._in_effect.next_number, at)
 
     def load(self, records: lay.Records, texts: LoadedLog) -> None:
-        """Exactly what these records say, which ascend by number as the texts do."""
+        """Restore the ranges of a saved state; records and texts both ascend by number."""
         patterns = [parse_punctuation(text, self._codec.types) for text in texts.rows["pattern"].to_pylist()]
-        self._pieces.load(records, patterns, texts.next_id)
+        self._in_effect.load(records, patterns, texts.next_id)
         self._known, self._lookup = self._unknown(0), None

@@ -1,7 +1,7 @@
-"""An ordered index over the I-Nodes, for range endings (PW-20).
+"""Ranges over keys that are their own codes: a range is an interval of codes, and kernels look values up in segments.
 
-It is a long sorted run and a short one of what has come since; when the short one has grown, both become one. Streams
-without range endings never pay for it.
+The values in a range are found by an ordered index over the I-Nodes (PW-20): a long sorted run, and a short one of what
+has come since; when the short one has grown, both become one.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from punctuated.kernels.ranges import find_first_endings
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.pattern import Pattern
 from punctuated.punctuations.pending_ranges import TEXTS, OutputRange, Pending, PendingRanges
-from punctuated.punctuations.segments import CodeLine, Segments, code_stretch, no_times
+from punctuated.punctuations.segments import CodeLine, Segments, code_interval, no_times
 from punctuated.snapshot.parts import LoadedLog, Log
 
 _SHORT = 1 << 10  # values that are worth no merge
@@ -60,7 +60,7 @@ class OrderedIndex:
         self._indices = np.insert(self._indices, places, known + order)
 
 
-# Ranges over keys that are their own codes: a range is an interval of codes, and segments are what kernels look up.
+# Ranges of codes
 
 
 class OrderedRanges:
@@ -83,7 +83,7 @@ class OrderedRanges:
 
     @property
     def nbytes(self) -> int:
-        """Bytes beside what the kernels see."""
+        """Bytes of what is kept beside the records that the kernels see: none."""
         return 0
 
     def codes(self, patterns: tuple[Pattern, ...]) -> tuple[int, int]:
@@ -95,28 +95,28 @@ class OrderedRanges:
         low, high = self.codes(patterns)
         return self._index.find(arrays, low, high) if low <= high else _NO_INTS
 
-    def cover(self, side: int, ending: Pending, touched: int, settled: Sequence[int], tells: bool) -> list[OutputRange]:
-        """A stream has ended a range; returns what is over in the output by that."""
-        stretch = self._line.stretch(ending.patterns)
-        if stretch is None:
+    def cover(self, side: int, ending: Pending, touched: int, settled: Sequence[int], emits: bool) -> list[OutputRange]:
+        """Note that a stream has ended a range; returns what is over in the output because of that."""
+        interval = self._line.interval(ending.patterns)
+        if interval is None:
             return []
-        told = self._segments.cover(side, stretch, ending.ts, touched, settled, tells=tells)
-        return [OutputRange(self._line.patterns(each.stretch), each.ts) for each in told]
+        ended = self._segments.cover(side, interval, ending.ts, touched, settled, emits=emits)
+        return [OutputRange(self._line.patterns(each.interval), each.ts) for each in ended]
 
     def settle(self, arrays: lay.AnyState, watermark: int) -> tuple[Ints, tuple[int, ...]]:
         """Forget the times up to a watermark; returns the values of which that was known, and the latest times."""
         found, latest = [_NO_INTS], no_times(self._n_streams)
-        for (start, stop), standing in self._segments.settle(watermark):
-            found.append(self._index.find(arrays, start.place, stop.place - 1))
-            latest = standing.latest_settled(watermark, latest)
+        for (start, stop), status in self._segments.settle(watermark):
+            found.append(self._index.find(arrays, start.position, stop.position - 1))
+            latest = status.latest_settled(watermark, latest)
         return np.concatenate(found), latest
 
     def forget(self, arrays: lay.AnyState, positions: Sequence[int]) -> Ints:
-        """Nothing is known any more of what these positions say; returns the values that were over by them."""
+        """Forget the ranges in effect at these positions; returns the values that were over because of them."""
         over = [position for position in positions if self.records["flags"][position] & lay.OUT]
-        stretches = [self._segments.stretch(position) for position in over]
+        intervals = [self._segments.interval(position) for position in over]
         self._segments.forget(positions)
-        found = [self._index.find(arrays, start.place, stop.place - 1) for start, stop in stretches]
+        found = [self._index.find(arrays, start.position, stop.position - 1) for start, stop in intervals]
         return np.concatenate([_NO_INTS, *found])
 
     # Promises
@@ -158,5 +158,5 @@ class OrderedRanges:
         return Log(_NO_INTS, 0, lambda places: TEXTS.empty_table())
 
     def load(self, records: lay.Records, texts: LoadedLog) -> None:
-        """Exactly what these records say."""
-        self._segments.load(records, [code_stretch(record) for record in records])
+        """Restore the ranges of a saved state."""
+        self._segments.load(records, [code_interval(record) for record in records])

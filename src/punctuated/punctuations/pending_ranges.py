@@ -1,4 +1,4 @@
-"""Records in an array with room to grow, in which a stretch can be exchanged for another."""
+"""Range endings of one stream that wait for their effect, by time and then by arrival; and how ranges are recorded."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -67,9 +67,6 @@ class GrowingRecords:
         self._head, self._n = 0, survivors.size
 
 
-# What range endings bring in the output, and how they are written.
-
-
 @dataclass(frozen=True)
 class OutputRange:
     """A range punctuation for the output."""
@@ -79,7 +76,7 @@ class OutputRange:
     reason: int = BOTH
 
 
-# Range endings of one stream that wait for their effect, by time and then by arrival.
+# Ranges that wait
 
 
 class Pending(NamedTuple):
@@ -133,7 +130,7 @@ class PendingRanges:
         return self._turns[0] if self._turns else (lay.NOT_SET, 0)
 
     def add(self, each: Pending) -> None:
-        """One more that waits."""
+        """Add a range that waits."""
         turn = each.effect_ts, each.order
         at = bisect_right(self._turns, turn)
         self._turns.insert(at, turn)
@@ -142,7 +139,7 @@ class PendingRanges:
         self.records.exchange(at, at, np.array([row], lay.PENDING_RANGE))
 
     def pop(self) -> Pending:
-        """The first one; it waits no longer."""
+        """Take the range that takes effect first."""
         first = self[0]
         self.forget([0])
         return first
@@ -154,7 +151,7 @@ class PendingRanges:
             self.records.exchange(at, at + 1, np.empty(0, lay.PENDING_RANGE))
 
     def log(self, types: Sequence[pa.DataType], next_order: int) -> Log:
-        """All of them in the order of arrival, patterns as text."""
+        """The ranges that wait as a log, in the order of arrival, with their patterns as text."""
         orders = np.sort(self.records.view["order"])
 
         def at(places: Ints) -> pa.Table:
@@ -168,7 +165,7 @@ class PendingRanges:
         return Log(orders, next_order, at)
 
     def load(self, log: LoadedLog, types: Sequence[pa.DataType]) -> None:
-        """Exactly those of a log."""
+        """Restore the ranges of a saved log."""
         for order, row in zip(log.ids.tolist(), log.rows.to_pylist(), strict=True):
             patterns = parse_punctuation(row.pop("pattern"), types)
             self.add(Pending(patterns=patterns, order=order, **row))

@@ -1,4 +1,4 @@
-"""Promises over ranges or over attributes outside the key: which tuples of a batch break them.
+"""Promises over ranges or over attributes outside the key: which tuples of a batch break them, and what is remembered.
 
 Objects of a batch are processed in the order of time, so a punctuation takes effect within a batch only before later
 times. A tuple therefore breaks it iff its time is later, or the punctuation was in effect before the batch. That needs
@@ -45,7 +45,7 @@ def broken(
     return mask
 
 
-# Punctuations that end no value, remembered for the check of later batches: a part of the memory of punctuations.
+# The memory of promises
 
 
 class PromiseMemory:

@@ -114,8 +114,8 @@ class RangeEndings:
         settled = state.sides["settled"].tolist()
         seq = int(state.common[0]["seq"])
         ranges = self._covered.cover(side, ending, seq, settled, self._propagates)
-        for told in ranges:
-            cover_values(state.arrays, _affected(self._covered.values(state.arrays, told.patterns), state))
+        for each in ranges:
+            cover_values(state.arrays, _affected(self._covered.values(state.arrays, each.patterns), state))
         propagate_values(state.arrays, side, fresh)
         state.show_ranges(self._covered.lookup)
         inherit_some(state.arrays, inside)
@@ -165,7 +165,7 @@ class RangeEndings:
         )
 
     def load(self, saved: Loaded) -> None:
-        """Exactly what was saved."""
+        """Restore the ranges of a saved state."""
         self._covered.load(saved.records["covered"], saved.logs["texts"])
         for side in self._sides:
             log = saved.logs[f"pending.{side}"]
@@ -179,7 +179,7 @@ class RangeEndings:
 
 
 def _affected(indices: Ints, state: JoinState) -> Ints:
-    """Those values that are stored on any side, or ended without an output punctuation so far."""
+    """Which of these values are stored on any side, or have ended without an output punctuation so far."""
     flags = state.arrays.values["flags"][indices]
     waiting = (named_by(flags) != 0) & (flags & lay.OUT == 0)
     stored = np.zeros(indices.size, np.uint8)

@@ -212,12 +212,12 @@ class JoinState:
     # Boundaries of clustered streams
 
     def boundaries(self, side: int) -> lay.Records:
-        """Those that may still end a value: tuples to come are not before the watermark."""
+        """The boundaries of a clustered stream that may still end a value: those beyond its watermark."""
         known = self.arrays.boundaries[side, : int(self.sides["n_boundaries"][side])]
         return np.asarray(known[known["time"] > self.sides["watermark"][side]])
 
     def add_boundaries(self, side: int, fresh: lay.Records) -> None:
-        """A batch brings others."""
+        """Add the boundaries that a batch brings."""
         kept = np.concatenate([self.boundaries(side), fresh])
         kept = kept[np.argsort(kept["time"], kind="stable")]
         self._replace(boundaries=_grown(self.arrays.boundaries, kept.size))
@@ -225,7 +225,7 @@ class JoinState:
         self.sides["n_boundaries"][side], self.sides["boundary"][side] = kept.size, 0
 
     def _own_boundaries(self) -> tuple[Any, ...]:
-        """Places of the boundaries whose values have codes here."""
+        """Positions of the boundaries whose values have codes here."""
         n_known = self.sides["n_boundaries"][:, np.newaxis]
         is_known = np.arange(self.arrays.boundaries.shape[1]) < n_known
         return np.nonzero(is_known & (self.arrays.boundaries["is_here"] != 0))
@@ -235,7 +235,7 @@ class JoinState:
         return np.asarray(self.arrays.boundaries["code"][self._own_boundaries()])
 
     def recode_boundaries(self, codes: npt.NDArray[np.int64]) -> None:
-        """Keys were numbered anew; codes as they were given."""
+        """Give the boundaries the new codes of keys that were numbered anew, in the order of `boundary_codes`."""
         self.arrays.boundaries["code"][self._own_boundaries()] = codes
 
     # Room
@@ -301,7 +301,7 @@ class JoinState:
         return {**self._value_arrays(capacity), "slots": slots}
 
     def _value_arrays(self, capacity: int) -> dict[str, Any]:
-        """What lies beside each other for every value."""
+        """Empty arrays for so many values: what is kept of each value, side by side."""
         return {
             "values": np.zeros(capacity, self.arrays.values.dtype),
             "endings": np.zeros(capacity if self.punctuated else 0, self.arrays.endings.dtype),
@@ -325,7 +325,7 @@ class JoinState:
         return int(_SPARE * (self.bytes_per_node + self._bytes_per_value))
 
     def compact(self) -> None:
-        """Into arrays as small as possible."""
+        """Copy everything into arrays as small as possible."""
         self.copy_rings()
         self.collect_values()
 

@@ -1,4 +1,8 @@
-"""The memory budget of a driver: it fails before it allocates more, rather than be killed while it does."""
+"""The memory that a driver may take: a budget in bytes, on which it fails, and a limit of tuples, beyond which it
+spills.
+
+A driver that would allocate beyond its budget fails with what to change, rather than be killed.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,11 +33,8 @@ class Budget:
             )
 
 
-# How many tuples so much memory holds.
-
-
 def tuples_within(memory: Memory, state: JoinState, row_bytes: float) -> int:
-    """As many as were given, or as bytes suffice for with rows of that width; at least one."""
+    """How many tuples fit into the memory: as many as it names, or as its bytes suffice for; at least one."""
     if memory.tuples is not None:
         return memory.tuples
     assert memory.nbytes is not None

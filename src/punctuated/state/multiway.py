@@ -53,7 +53,7 @@ class MultiwayState(JoinState):
         }
 
     def show_ranges(self, ranges: lay.Records) -> None:
-        """Those of two streams have fewer places than the records that the machine code is made for."""
+        """Let the kernels see other values under ranges, in records as wide as the machine code is made for."""
         super().show_ranges(ranges if ranges.dtype == self.arrays.ranges.dtype else self._widened(ranges))
 
     def _widened(self, ranges: lay.Records) -> lay.Records:
@@ -69,7 +69,7 @@ class MultiwayState(JoinState):
 
     @property
     def many(self) -> many.MultiState:
-        """The arrays, as what they are."""
+        """The arrays, with the type that kernels for many streams take."""
         assert isinstance(self.arrays, many.MultiState)
         return self.arrays
 
@@ -88,12 +88,12 @@ def _far(spec: JoinSpec) -> Matrix:
 
 
 def _globally(reach: Matrix) -> Matrix:
-    """The widest window of all for every pair (WJ-26)."""
+    """The global window: the widest window of all, for every pair of streams (WJ-26)."""
     return np.full_like(reach, reach.max())
 
 
 def _locally(reach: Matrix) -> Matrix:
-    """For every pair, the widest windows that touch its streams, the smaller one of both (WJ-27)."""
+    """The local windows: for every pair of streams, the smaller one of the widest windows that touch either (WJ-27)."""
     local = np.maximum(reach.max(axis=0), reach.max(axis=1))
     return np.asarray(np.minimum(local[:, np.newaxis], local))
 

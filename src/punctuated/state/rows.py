@@ -70,7 +70,7 @@ class RowStore:
         return ids
 
     def take(self, rows: RowNumbers, columns: list[str]) -> pa.Table:
-        """These columns of these rows, in the order asked for."""
+        """The rows with these numbers, in this order, as a table with these columns."""
         chunks = [chunk for chunk in (*self._stored, self._batch, *self._returned) if len(chunk)] or [self._batch]
         return take_rows([chunk.select(columns) for chunk in chunks], rows)
 
@@ -144,7 +144,7 @@ class RowStore:
 
     @property
     def bytes_per_row(self) -> float:
-        """What a row takes, on average."""
+        """How many bytes a row takes, on average."""
         chunks = (*self._stored, self._batch, *self._returned)
         return sum(int(chunk.nbytes) for chunk in chunks) / max(1, sum(map(len, chunks)))
 

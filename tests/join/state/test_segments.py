@@ -15,10 +15,10 @@ from punctuated.kernels.ranges import find_first_endings
 from punctuated.keys.codec import key_codec
 from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.spec import LEFT, RIGHT, Side
+from punctuated.punctuations.in_effect import PatternRanges
 from punctuated.punctuations.ordered_ranges import OrderedIndex
 from punctuated.punctuations.pending_ranges import GrowingRecords
-from punctuated.punctuations.pieces import PatternPieces
-from punctuated.punctuations.segments import ENDED, CodeLine, Cut, Segments, Stretch, ValueLine, no_times, over
+from punctuated.punctuations.segments import ENDED, CodeLine, Cut, Interval, Segments, ValueLine, no_times, over
 
 DOMAIN = range(30)
 INTERVALS = st.tuples(st.integers(0, 24), st.integers(1, 6)).map(lambda drawn: (drawn[0], drawn[0] + drawn[1]))
@@ -26,14 +26,14 @@ INTERVALS = st.tuples(st.integers(0, 24), st.integers(1, 6)).map(lambda drawn: (
 
 @dataclass
 class Plain:
-    """One value's standing."""
+    """One value's status."""
 
     flags: int
     ts: tuple[int, ...]
 
 
-def stretch(low: int, high: int) -> Stretch:
-    return Stretch(Cut(low, False), Cut(high, False))
+def interval(low: int, high: int) -> Interval:
+    return Interval(Cut(low, False), Cut(high, False))
 
 
 def told_plainly(table: list[Plain], n: int, side: int, low: int, high: int, ts: int) -> set[int]:
@@ -75,10 +75,10 @@ def test_segments_are_maximal_runs_of_values_that_stand_alike(n: int, data: st.D
     steps = data.draw(st.lists(st.tuples(st.integers(0, n - 1), INTERVALS, st.booleans()), max_size=12 * n))
     segments, table = Segments(n, coded=True), [Plain(0, no_times(n)) for _ in DOMAIN]
     for ts, (side, (low, high), settles) in enumerate(steps):
-        told = segments.cover(side, stretch(low, high), ts, ts, (0,) * n, tells=True)
-        values = {value for each in told for value in range(each.stretch.start.place, each.stretch.stop.place)}
+        told = segments.cover(side, interval(low, high), ts, ts, (0,) * n, emits=True)
+        values = {value for each in told for value in range(each.interval.start.position, each.interval.stop.position)}
         assert values == told_plainly(table, n, side, low, high, ts)
-        assert all(a.stretch.stop.place < b.stretch.start.place for a, b in pairwise(told))
+        assert all(a.interval.stop.position < b.interval.start.position for a, b in pairwise(told))
         if settles:
             segments.settle(ts - 2)
             settle_plainly(table, ts - 2)
@@ -90,28 +90,28 @@ def test_segments_are_maximal_runs_of_values_that_stand_alike(n: int, data: st.D
 
 def test_what_is_told_has_the_later_time() -> None:
     segments = Segments(len(Side), coded=True)
-    segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
-    segments.cover(LEFT, stretch(5, 9), 7, 0, (0, 0), tells=True)
-    (told,) = segments.cover(RIGHT, stretch(0, 20), 5, 0, (0, 0), tells=True)
-    assert (told.stretch, told.ts) == (stretch(0, 9), 7)
+    segments.cover(LEFT, interval(0, 5), 3, 0, (0, 0), emits=True)
+    segments.cover(LEFT, interval(5, 9), 7, 0, (0, 0), emits=True)
+    (told,) = segments.cover(RIGHT, interval(0, 20), 5, 0, (0, 0), emits=True)
+    assert (told.interval, told.ts) == (interval(0, 9), 7)
 
 
 def test_of_three_streams_the_last_one_to_end_a_value_tells() -> None:
     segments = Segments(3, coded=True)
-    assert segments.cover(0, stretch(0, 9), 3, 0, (0, 0, 0), tells=True) == []
-    assert segments.cover(2, stretch(2, 6), 8, 0, (0, 0, 0), tells=True) == []
-    (told,) = segments.cover(1, stretch(4, 9), 5, 0, (0, 0, 0), tells=True)
-    assert (told.stretch, told.ts) == (stretch(4, 6), 8)
+    assert segments.cover(0, interval(0, 9), 3, 0, (0, 0, 0), emits=True) == []
+    assert segments.cover(2, interval(2, 6), 8, 0, (0, 0, 0), emits=True) == []
+    (told,) = segments.cover(1, interval(4, 9), 5, 0, (0, 0, 0), emits=True)
+    assert (told.interval, told.ts) == (interval(4, 6), 8)
 
 
 def test_ranges_of_several_columns_are_over_where_all_streams_have_ended_them() -> None:
-    pieces = PatternPieces(3)
+    in_effect = PatternRanges(3)
     low, high, middle = Range(0, 5), Range(3, 9), Range(4, 7)
-    assert pieces.cover(0, (low, WILDCARD), 3, 0, (0, 0, 0), tells=True) == []
-    assert pieces.cover(1, (WILDCARD, high), 8, 1, (0, 0, 0), tells=True) == []
-    assert pieces.cover(2, (middle, middle), 5, 2, (0, 0, 0), tells=True) == [((Range(4, 5), middle), 8)]
-    assert pieces.cover(2, (Range(5, 5), middle), 6, 3, (0, 0, 0), tells=True) == []
-    found = pieces.locate(pa.table({"a": [4, 5, 6, 9], "b": [4, 1, 4, 8]}))
+    assert in_effect.cover(0, (low, WILDCARD), 3, 0, (0, 0, 0), emits=True) == []
+    assert in_effect.cover(1, (WILDCARD, high), 8, 1, (0, 0, 0), emits=True) == []
+    assert in_effect.cover(2, (middle, middle), 5, 2, (0, 0, 0), emits=True) == [((Range(4, 5), middle), 8)]
+    assert in_effect.cover(2, (Range(5, 5), middle), 6, 3, (0, 0, 0), emits=True) == []
+    found = in_effect.locate(pa.table({"a": [4, 5, 6, 9], "b": [4, 1, 4, 8]}))
     assert found["flags"].tolist() == [over(3) | ENDED, ENDED, ENDED << 1 | ENDED << 2, ENDED << 1]
     never = lay.NEVER
     assert found["ts"][1:, :3].tolist() == [[3, never, never], [never, 8, 5], [never, 8, never]]
@@ -119,9 +119,9 @@ def test_ranges_of_several_columns_are_over_where_all_streams_have_ended_them() 
 
 def test_a_settled_range_has_the_time_that_all_settled_ones_share() -> None:
     segments = Segments(len(Side), coded=True)
-    segments.cover(LEFT, stretch(0, 5), 3, 0, (0, 0), tells=True)
+    segments.cover(LEFT, interval(0, 5), 3, 0, (0, 0), emits=True)
     segments.settle(10)
-    (told,) = segments.cover(RIGHT, stretch(0, 5), 1, 0, (8, 0), tells=True)
+    (told,) = segments.cover(RIGHT, interval(0, 5), 1, 0, (8, 0), emits=True)
     assert told.ts == 8
 
 
@@ -129,11 +129,11 @@ def test_a_settled_range_has_the_time_that_all_settled_ones_share() -> None:
 def test_ranges_side_by_side_become_one_segment(n: int) -> None:
     segments = Segments(len(Side), coded=True)
     for i in range(n):
-        segments.cover(LEFT, stretch(4 * i, 4 * i + 4), i, i, (0, 0), tells=True)
+        segments.cover(LEFT, interval(4 * i, 4 * i + 4), i, i, (0, 0), emits=True)
     assert len(segments) == n
-    assert [each.stretch for each in segments.settle(n)] == [stretch(4 * i, 4 * i + 4) for i in range(n)]
+    assert [each.interval for each in segments.settle(n)] == [interval(4 * i, 4 * i + 4) for i in range(n)]
     assert len(segments) == 1
-    assert segments.stretch(0) == stretch(0, 4 * n)
+    assert segments.interval(0) == interval(0, 4 * n)
 
 
 FLOATS = CodeLine(key_codec([pa.float64()]))
@@ -144,15 +144,15 @@ FLOATS = CodeLine(key_codec([pa.float64()]))
 )
 @pytest.mark.parametrize("line", [FLOATS, ValueLine()])
 def test_bounds_are_written_as_they_were_given(line: Any, bounds: Range) -> None:
-    found = line.stretch((bounds,))
+    found = line.interval((bounds,))
     assert line.patterns(found) == (bounds,)
 
 
 def test_floats_that_touch_are_neighbours() -> None:
-    first, second = (FLOATS.stretch((bounds,)) for bounds in (Range(0.0, 1.0, True, False), Range(1.0, 2.0)))
+    first, second = (FLOATS.interval((bounds,)) for bounds in (Range(0.0, 1.0, True, False), Range(1.0, 2.0)))
     assert first is not None and second is not None
-    assert first.stop.place == second.start.place
-    assert FLOATS.patterns(Stretch(first.start, second.stop)) == (Range(0.0, 2.0),)
+    assert first.stop.position == second.start.position
+    assert FLOATS.patterns(Interval(first.start, second.stop)) == (Range(0.0, 2.0),)
 
 
 @given(st.lists(st.tuples(INTERVALS, st.integers(0, 9)), max_size=12), st.lists(st.integers(0, 29), max_size=20))

@@ -142,7 +142,7 @@ def _type_of(expression: Expression, column: Column, schemas: Sequence[pa.Schema
 
 
 def _common_type(one: pa.DataType, two: pa.DataType) -> pa.DataType | None:
-    """In which two columns are compared as 64-bit codes, the same as Arrow compares them; None if there is none."""
+    """The type in which two columns compare as 64-bit codes just as Arrow compares them; None if there is none."""
     types = (one, two)
     if pa.uint64() in types:
         return None

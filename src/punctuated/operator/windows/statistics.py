@@ -24,7 +24,7 @@ class WindowStatistics:
         self._smooth: tuple[float, ...] | None = None
 
     def count(self, objects: Sequence[Objects]) -> None:
-        """Another batch's tuples, as both sides bring them to the loop: what is shed is marked by now (KN-38)."""
+        """Count the tuples of a batch as they come to the loop, where those that are shed are marked (KN-38)."""
         for side in Side:
             status = objects[side].status
             keyed = status & NULL_KEY == 0

@@ -1,6 +1,8 @@
-"""The state of a join whose windows have structures: the arrays of every join, and the structures over their nodes.
+"""Asymmetric window joins: each window has a structure of its own, which the other stream searches (KN-02, KN-06).
 
-A structure names tuples by their positions in the rings. Whatever moves nodes rebuilds the structures.
+Two tuples match if their groups are equal and their intervals overlap. The group is the key's code, one for all if
+there is no key; the interval comes from comparisons between one column of each side (KN-05). A structure names tuples
+by their positions in the rings, so whatever moves nodes rebuilds the structures.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -51,7 +53,7 @@ class WindowState(JoinState):
         self.found = np.empty(2 * SMALLEST, np.int32)  # scratch: what a probe of a structure gave
 
     def make_room(self, deadlines: int = 0) -> bool:
-        """Also for another tuple in the structures."""
+        """See to it that every buffer and every structure can take one more object; returns whether any changed."""
         grown = super().make_room(deadlines)
         if not lacks_room(self.indexes.arrays):
             return grown
@@ -66,12 +68,12 @@ class WindowState(JoinState):
 
     @property
     def bytes_per_node(self) -> int:
-        """With what its structure takes."""
+        """The bytes that room for one more tuple takes, its entry in a structure included."""
         return super().bytes_per_node + BYTES_PER_KEY + BYTES_PER_LINK
 
     @property
     def nbytes(self) -> int:
-        """With the structures."""
+        """Bytes of all arrays that hold state, structures included."""
         return super().nbytes + self.indexes.nbytes
 
     def groups(self) -> Ints:
@@ -79,7 +81,7 @@ class WindowState(JoinState):
         return self._indexed_keys()[0]
 
     def regroup(self, moved: Ints) -> None:
-        """Keys were numbered anew."""
+        """Follow keys that were numbered anew."""
         group, *others = self._indexed_keys()
         self._load_index(moved[group], *others)
 
@@ -119,10 +121,7 @@ class WindowState(JoinState):
         self.found = np.empty(size, np.int32)
 
 
-# Asymmetric window joins: each window has a structure of its own, which the other stream searches (KN-02, KN-06).
-#
-# Two tuples match if their groups are equal and their intervals overlap. The group is the key's code, one for all if
-# there is no key; the interval comes from comparisons between one column of each side (KN-05).
+# The tactic
 
 
 class WindowPair:
@@ -164,7 +163,7 @@ class WindowPair:
         return int(process_pairs(order, at, stop, left, right, state.arrays, state.indexes.arrays, state.found))
 
     def node_codes(self, side: int, rows: pa.Table) -> Ints:
-        """One value holds all."""
+        """The codes of the values that hold these tuples: one value holds all."""
         return np.zeros(len(rows), np.int64)
 
     def forget_keys(self, statements: Statements) -> None:
@@ -176,7 +175,7 @@ class WindowPair:
 
     @property
     def structures(self) -> tuple[str, str]:
-        """Of the windows, at present."""
+        """The structures on the left and the right window at present."""
         return self.state.indexes.structures
 
     def adapt(self) -> None:

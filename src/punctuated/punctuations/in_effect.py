@@ -1,7 +1,8 @@
-"""What ranges in effect have ended where a key has several columns: a list of ranges as they were said.
+"""What ranges in effect have ended where keys are numbered: ranges that look keys up, not codes.
 
-Ranges over several columns have no order in common, so they are not cut and put together. One that says nothing new is
-not kept, and the output's word stands for all streams'.
+One column of text or the like has an order: what ranges have ended is kept as disjoint segments between its values.
+Several columns have no order in common: ranges are kept as they came, without being cut and put together. A range that
+adds nothing is not kept, and once a range is over in the output, that stands for the endings of all streams.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,19 +16,19 @@ from punctuated.model.pattern import Empty, Pattern, combine, subsumes
 from punctuated.punctuations.pending_ranges import GrowingRecords
 from punctuated.punctuations.segments import (
     ENDED,
+    RangeStatus,
     Segments,
-    Standing,
     ValueLine,
     ended_by_all,
     no_times,
     over,
-    value_place,
+    value_position,
 )
 
 Patterns = tuple[Pattern, ...]
 
 
-class PatternPieces:
+class PatternRanges:
     """Ranges in the order of effect; `records` say how each one stands, under a number of its own."""
 
     def __init__(self, n_streams: int) -> None:
@@ -38,9 +39,9 @@ class PatternPieces:
     def __len__(self) -> int:
         return len(self._patterns)
 
-    def __iter__(self) -> Iterator[tuple[Patterns, Standing]]:
+    def __iter__(self) -> Iterator[tuple[Patterns, RangeStatus]]:
         for patterns, record in zip(self._patterns, self.records.view, strict=True):
-            yield patterns, Standing.of(record)
+            yield patterns, RangeStatus.of(record)
 
     def patterns(self, at: int) -> Patterns:
         """The range of a piece."""
@@ -50,39 +51,39 @@ class PatternPieces:
         """How these keys stand, as records of `layout.range_type`; flags are 0 where no range covers a key."""
         found = np.zeros(len(keys), self.records.dtype)
         found["ts"] = lay.NEVER
-        for patterns, standing in self if len(keys) else ():
+        for patterns, status in self if len(keys) else ():
             hit = match_columns(patterns, keys.columns)
             for side in range(self._n_streams):  # the first to take effect gives the time
-                fresh = hit & (found["flags"] & (ENDED << side) == 0) & standing.has_ended(side)
-                found["ts"][fresh, side] = standing.ts[side]
-            found["flags"][hit] |= standing.flags
+                fresh = hit & (found["flags"] & (ENDED << side) == 0) & status.has_ended(side)
+                found["ts"][fresh, side] = status.ts[side]
+            found["flags"][hit] |= status.flags
         return found
 
     def cover(
-        self, side: int, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, tells: bool
+        self, side: int, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, emits: bool
     ) -> list[tuple[Patterns, int]]:
-        """A stream has ended a range; returns what is over in the output by that, with times."""
+        """Note that a stream has ended a range; returns what is over in the output because of that, with times."""
         known = list(self)
-        if any(standing.has_ended(side) and covers(wide, patterns) for wide, standing in known):
+        if any(status.has_ended(side) and covers(wide, patterns) for wide, status in known):
             return []
         n = self._n_streams
-        over_by = ended_by_all(n) if tells else None
-        self._append(patterns, Standing.unknown(n).ended_by(side, ts, touched, over_by))
-        told: list[tuple[Patterns, int]] = []
+        over_by = ended_by_all(n) if emits else None
+        self._append(patterns, RangeStatus.unknown(n).ended_by(side, ts, touched, over_by))
+        ended: list[tuple[Patterns, int]] = []
         others = [other for other in range(n) if other != side]
-        for common, time in _in_common(patterns, ts, known, others, settled) if tells else ():
+        for common, time in _in_common(patterns, ts, known, others, settled) if emits else ():
             if not self._is_over(common):
                 self._keep([not covers(common, each) for each in self._patterns])
-                self._append(common, Standing(over(n), no_times(n), touched))
-                told.append((common, time))
-        return told
+                self._append(common, RangeStatus(over(n), no_times(n), touched))
+                ended.append((common, time))
+        return ended
 
-    def settle(self, watermark: int) -> Iterator[Standing]:
-        """Forget the times up to a watermark; gives the standing of each piece with such a time as it was."""
+    def settle(self, watermark: int) -> Iterator[RangeStatus]:
+        """Forget the times up to a watermark; gives the status of each piece with such a time as it was."""
         times = self.records.view["ts"]
         due = np.flatnonzero(((times != lay.NEVER) & (times <= watermark)).any(axis=1)).tolist()
         for at in due:
-            before = Standing.of(self.records.view[at])
+            before = RangeStatus.of(self.records.view[at])
             self.records.view["ts"][at] = before.settled(watermark).ts
             yield before
         superfluous = {narrow for at in due for narrow in self._superfluous(at)}
@@ -90,7 +91,7 @@ class PatternPieces:
             self._keep([at not in superfluous for at in range(len(self))])
 
     def _superfluous(self, fresh: int) -> Iterator[int]:
-        """Settled pieces that a wider one makes superfluous, now that a fresh one is settled too."""
+        """Settled in_effect that a wider one makes superfluous, now that a fresh one is settled too."""
         alike = np.flatnonzero(
             (self.records.view["flags"] == self.records.view["flags"][fresh])
             & (self.records.view["ts"] == lay.NEVER).all(axis=1)
@@ -107,21 +108,21 @@ class PatternPieces:
 
     @property
     def next_number(self) -> int:
-        """Of the next piece; numbers are not used again."""
+        """The number that the next range gets; numbers are not used again."""
         return self._numbers
 
     def load(self, records: lay.Records, patterns: Sequence[Patterns], next_number: int) -> None:
-        """Exactly these records, by ascending number, each with its range."""
+        """Restore these records, by ascending number, each with its range."""
         self.records.exchange(0, len(self), records)
         self._patterns = list(patterns)
         self._numbers = next_number
 
     def _is_over(self, patterns: Patterns) -> bool:
-        return any(standing.flags & lay.OUT and covers(wide, patterns) for wide, standing in self)
+        return any(status.flags & lay.OUT and covers(wide, patterns) for wide, status in self)
 
-    def _append(self, patterns: Patterns, standing: Standing) -> None:
+    def _append(self, patterns: Patterns, status: RangeStatus) -> None:
         n = len(self)
-        row = (self._numbers, self._numbers, standing.flags, standing.ts, standing.touched, 0)
+        row = (self._numbers, self._numbers, status.flags, status.ts, status.touched, 0)
         self.records.exchange(n, n, np.array([row], self.records.dtype))
         self._patterns.append(patterns)
         self._numbers += 1
@@ -134,7 +135,7 @@ class PatternPieces:
 def _in_common(
     patterns: Patterns,
     ts: int,
-    known: Sequence[tuple[Patterns, Standing]],
+    known: Sequence[tuple[Patterns, RangeStatus]],
     others: Sequence[int],
     settled: Sequence[int],
 ) -> Iterator[tuple[Patterns, int]]:
@@ -143,10 +144,10 @@ def _in_common(
         yield patterns, ts
         return
     first, *rest = others
-    for theirs, standing in known:
+    for theirs, status in known:
         common = tuple(combine(p, q) for p, q in zip(patterns, theirs, strict=True))
-        if standing.has_ended(first) and not any(isinstance(p, Empty) for p in common):
-            yield from _in_common(common, max(ts, standing.ended_ts(first, settled)), known, rest, settled)
+        if status.has_ended(first) and not any(isinstance(p, Empty) for p in common):
+            yield from _in_common(common, max(ts, status.ended_ts(first, settled)), known, rest, settled)
 
 
 def covers(wide: Patterns, narrow: Patterns) -> bool:
@@ -154,10 +155,10 @@ def covers(wide: Patterns, narrow: Patterns) -> bool:
     return all(subsumes(one, two) for one, two in zip(wide, narrow, strict=True))
 
 
-# What ranges in effect have ended where the key is one column of text or the like: segments between its values.
+# One column
 
 
-class ColumnPieces:
+class ColumnRanges:
     """Segments by their patterns; `records` say how each one stands, under a number of its own."""
 
     def __init__(self, n_streams: int) -> None:
@@ -170,35 +171,37 @@ class ColumnPieces:
     def records(self) -> GrowingRecords:
         return self._segments.records
 
-    def __iter__(self) -> Iterator[tuple[Patterns, Standing]]:
+    def __iter__(self) -> Iterator[tuple[Patterns, RangeStatus]]:
         for at, record in enumerate(self.records.view):
-            yield self.patterns(at), Standing.of(record)
+            yield self.patterns(at), RangeStatus.of(record)
 
     def patterns(self, at: int) -> Patterns:
         """The range of a piece."""
-        return self._line.patterns(self._segments.stretch(at))
+        return self._line.patterns(self._segments.interval(at))
 
     def locate(self, keys: pa.Table) -> lay.Records:
         """How these keys stand, as records of `layout.range_type`; flags are 0 where no range covers a key."""
-        places = np.array([self._segments.find(value_place(value)) for value in keys.column(0).to_pylist()], np.int64)
+        places = np.array(
+            [self._segments.find(value_position(value)) for value in keys.column(0).to_pylist()], np.int64
+        )
         found = np.zeros(len(keys), self.records.dtype)
         found["ts"] = lay.NEVER
         found[places >= 0] = self.records.view[places[places >= 0]]
         return found
 
     def cover(
-        self, side: int, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, tells: bool
+        self, side: int, patterns: Patterns, ts: int, touched: int, settled: Sequence[int], *, emits: bool
     ) -> list[tuple[Patterns, int]]:
-        """A stream has ended a range; returns what is over in the output by that, with times."""
-        stretch = self._line.stretch(patterns)
-        if stretch is None:
+        """Note that a stream has ended a range; returns what is over in the output because of that, with times."""
+        interval = self._line.interval(patterns)
+        if interval is None:
             return []
-        told = self._segments.cover(side, stretch, ts, touched, settled, tells=tells)
-        return [(self._line.patterns(each.stretch), each.ts) for each in told]
+        ended = self._segments.cover(side, interval, ts, touched, settled, emits=emits)
+        return [(self._line.patterns(each.interval), each.ts) for each in ended]
 
-    def settle(self, watermark: int) -> Iterator[Standing]:
-        """Forget the times up to a watermark; gives the standing of each piece with such a time as it was."""
-        return iter([segment.standing for segment in self._segments.settle(watermark)])
+    def settle(self, watermark: int) -> Iterator[RangeStatus]:
+        """Forget the times up to a watermark; gives the status of each piece with such a time as it was."""
+        return iter([segment.status for segment in self._segments.settle(watermark)])
 
     def forget(self, positions: Sequence[int]) -> None:
         """Remove these ascending positions."""
@@ -206,10 +209,10 @@ class ColumnPieces:
 
     @property
     def next_number(self) -> int:
-        """Of the next segment; numbers are not used again."""
+        """The number that the next segment gets; numbers are not used again."""
         return self._segments.next_number
 
     def load(self, records: lay.Records, patterns: Sequence[Patterns], next_number: int) -> None:
-        """Exactly these records, each with its range."""
-        stretches = [self._line.stretch(each) for each in patterns]
-        self._segments.load(records, [each for each in stretches if each is not None], next_number)
+        """Restore these records, each with its range."""
+        intervals = [self._line.interval(each) for each in patterns]
+        self._segments.load(records, [each for each in intervals if each is not None], next_number)
