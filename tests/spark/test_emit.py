@@ -12,10 +12,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
-from punctuated.output.batch_result import BatchResult
+from punctuated.output.batch_result import REJECTED_SCHEMA, BatchResult, RenderedRows
 from punctuated.output.groups.grouping import Grouping
 from punctuated.output.punctuations import Told
-from punctuated.output.rejected import REJECTED_SCHEMA, RenderedRows
 from punctuated.output.views import View, punctuation_schema
 from punctuated.spark.session.query import Query
 from punctuated.spark.state.bucket import new_bucket

@@ -28,11 +28,10 @@ from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
 from punctuated.model.window import TimeWindow
-from punctuated.output.batch_result import BatchResult
+from punctuated.output.batch_result import REJECTED_SCHEMA, BatchResult, RenderedRows
 from punctuated.output.chain import ChainReader
 from punctuated.output.groups.grouping import Grouping
 from punctuated.output.in_band import InBand
-from punctuated.output.rejected import REJECTED_SCHEMA, RenderedRows
 from punctuated.output.views import View
 from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.pack.pack import Pack

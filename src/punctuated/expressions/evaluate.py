@@ -144,8 +144,6 @@ def _mask(expression: Expression, tables: Sequence[pa.Table]) -> Mask:
 Where = Callable[..., Mask]  # which results count: takes the rows of each stream, a table for each
 
 
-def where_predicate(expression: Expression | None) -> Where | None:
+def where_predicate(expression: Expression) -> Where:
     """An extra predicate on results; null counts as false, as in SQL."""
-    if expression is None:
-        return None
     return lambda *tables: which_hold(expression, tables)

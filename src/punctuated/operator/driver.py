@@ -23,8 +23,8 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.operator.family import family_of
 from punctuated.output.batch_result import BatchResult
 from punctuated.output.metrics import Samples, current_counts
+from punctuated.punctuations.memory import Statements
 from punctuated.punctuations.pending_ranges import OutputRange
-from punctuated.punctuations.statements import Statements
 from punctuated.shedding.control import HIDDEN, ShedControl
 from punctuated.snapshot.fingerprint import Fingerprint
 from punctuated.snapshot.parts import Part
@@ -51,14 +51,17 @@ class JoinDriver:
         self.shedding = _shed_control(setup)
         hidden = [] if self.shedding is None else list(HIDDEN)
         self.rows = tuple(RowStore(pa.schema([*schema, *hidden])) for schema in setup.schemas)
-        self._budget = Budget(setup.largest, str(setup.place), lambda: self.nbytes)
+        self._allow = _allow_all if setup.largest is None else self._budget(setup.largest).allow
         family = family_of(setup.spec)
-        self.tactic, self.collector = family.build(setup, self.codec, self.rows, self._budget.allow)
+        self.tactic, self.collector = family.build(setup, self.codec, self.rows, self._allow)
         self.state = self.tactic.state
         self.statements = Statements(setup.spec, setup.schemas, self.codec, self.state, setup.place)
         self.idle = IdleStreams(setup.spec.streams) if setup.spec.follows_others else None
         self.samples = Samples(setup.sample_us, len(setup.spec.streams), setup.sample_from_us)
         self.spill = family.spill(self._stored, setup.tables or Scratch()) if setup.spec.may_overflow else None
+
+    def _budget(self, largest: int) -> Budget:
+        return Budget(largest, str(self.setup.place), lambda: self.nbytes)
 
     @property
     def _stored(self) -> Stored:
@@ -112,7 +115,7 @@ class JoinDriver:
         for intake in intakes:
             intake.close()
         self._begin(intakes, watermark)
-        self._budget.allow(sum(intake.rows.nbytes for intake in intakes))
+        self._allow(sum(intake.rows.nbytes for intake in intakes))
         inputs = tuple(intake.objects for intake in intakes)
         self.tactic.expect(inputs)
         order = merge_order(inputs)
@@ -302,6 +305,10 @@ class JoinDriver:
         batch.structures = self.tactic.structures
         batch.ended = bool((sides["end_ts"] != lay.FOREVER).all())
         return batch
+
+
+def _allow_all(more: int) -> None:
+    """Without a limit, any amount of memory may be taken."""
 
 
 def _shed_control(setup: DriverSetup) -> ShedControl | None:

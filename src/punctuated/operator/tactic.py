@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels.layout import Objects
-from punctuated.punctuations.statements import Statements
+from punctuated.punctuations.memory import Statements
 from punctuated.snapshot.parts import Ints, Part
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore

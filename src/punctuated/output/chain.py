@@ -17,8 +17,8 @@ from punctuated.model.pattern import WILDCARD, Pattern, Range
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.times import Fault, to_microseconds
+from punctuated.output.batch_result import REJECTED_SCHEMA
 from punctuated.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
-from punctuated.output.rejected import REJECTED_SCHEMA
 
 _MICROSECONDS = pa.timestamp("us")
 

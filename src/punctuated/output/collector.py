@@ -17,10 +17,9 @@ from punctuated.keys.codec import Decoded, KeyCodec
 from punctuated.model.counters import REJECTIONS
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.times import to_microseconds
-from punctuated.output.batch_result import BatchResult
+from punctuated.output.batch_result import BatchResult, RejectedRows, Rejections
 from punctuated.output.columns import ResultColumns
 from punctuated.output.punctuations import Told
-from punctuated.output.rejected import RejectedRows, Rejections
 from punctuated.output.views import punctuation_schema
 from punctuated.punctuations.pending_ranges import OutputRange
 from punctuated.shedding.coins import Shares

@@ -22,10 +22,9 @@ from punctuated.expressions.shape import Shape
 from punctuated.kernels.layout import FOREVER, NEVER
 from punctuated.model.arguments import free_names
 from punctuated.model.times import from_known_microseconds, from_microseconds
-from punctuated.output.batch_result import BatchResult
+from punctuated.output.batch_result import REJECTED_SCHEMA, BatchResult
 from punctuated.output.in_band import END, PROGRESS, PUNCTUATION, REJECTED, RESULT, InBand
 from punctuated.output.punctuations import LatestResults
-from punctuated.output.rejected import REJECTED_SCHEMA
 
 Ints = npt.NDArray[np.int64]
 

@@ -16,10 +16,10 @@ from punctuated.kernels.ranges import cover_values, end_values, forget_last, mar
 from punctuated.kernels.value_index import inherit_some
 from punctuated.keys.codec import KeyCodec, NumberedKeys
 from punctuated.model.pattern import Pattern
-from punctuated.punctuations.memory import named_by
 from punctuated.punctuations.numbered_ranges import NumberedRanges
 from punctuated.punctuations.ordered_ranges import OrderedRanges
 from punctuated.punctuations.pending_ranges import OutputRange, Pending, PendingRanges
+from punctuated.punctuations.segments import named_by
 from punctuated.snapshot.parts import Content, Loaded
 from punctuated.state.arrays import JoinState
 

@@ -370,3 +370,8 @@ def _surroundings(positions: Set[int], n: int) -> list[tuple[int, int]]:
             first = intervals.pop()[0]
         intervals.append((first, stop))
     return intervals
+
+
+def named_by(flags: lay.Ints) -> lay.Ints:
+    """Masks of the sides that have ended values by name, rather than by a range or in what is remembered as a run."""
+    return flags & lay.ENDED_ANY & ~(flags // lay.RECALLED)

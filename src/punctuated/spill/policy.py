@@ -14,8 +14,8 @@ from punctuated.kernels.layout import Objects
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.pattern import Pattern
 from punctuated.output.collector import Collector
+from punctuated.punctuations.memory import Statements
 from punctuated.punctuations.pending_ranges import Pending
-from punctuated.punctuations.statements import Statements
 from punctuated.snapshot.parts import Ints, Part
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore

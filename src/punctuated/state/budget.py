@@ -16,14 +16,12 @@ from punctuated.state.arrays import JoinState
 class Budget:
     """What `owner` may hold at most; `held` says what it holds."""
 
-    largest: int | None
+    largest: int
     owner: str
     held: Callable[[], int]
 
     def allow(self, more: int) -> None:
         """Raise if there is no room for so many bytes more."""
-        if self.largest is None:
-            return
         held = self.held()
         if held + more > self.largest:
             raise MemoryBudgetError(

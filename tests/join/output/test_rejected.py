@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.output import rejected
+from punctuated.output import batch_result as rejected
 from table_streams import declare
 
 

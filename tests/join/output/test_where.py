@@ -30,7 +30,6 @@ EXPRESSIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 def truth(expression: Any, left: pa.Array, right: pa.Array) -> list[bool]:
     where = where_predicate(expression)
-    assert where is not None
     found = where(pa.table({"a": left}), pa.table({"b": right}))
     return [bool(each) for each in found]
 

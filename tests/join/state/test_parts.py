@@ -26,7 +26,7 @@ from punctuated.testing.tables import stream_schema
 # Saved by the part "arrays", which links them anew; and what the next batch makes anew, or nobody but a reader needs.
 IN_ARRAYS = {"state", "rows"}
 MADE_ANEW = {"collector", "samples"}
-OWNERS = {"statements", "tactic", "parts", "budget"}  # they only hold what is looked at by itself
+OWNERS = {"statements", "tactic", "parts", "allow"}  # they only hold what is looked at by itself
 
 
 def a_driver(algorithm: Algorithm, key: pa.DataType, shed: Shed | None) -> JoinDriver:

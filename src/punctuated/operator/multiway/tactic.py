@@ -93,7 +93,7 @@ class ManyStreams:
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
     ) -> tuple[Tactic, Collector]:
         """One index of values for all streams, and a collector of their members."""
-        where = where_predicate(setup.where)
+        where = None if setup.where is None else where_predicate(setup.where)
         return multiway(setup, codec, allow, filtered=where is not None), MultiwayCollector(setup, codec, rows, where)
 
     def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:

@@ -21,7 +21,7 @@ from punctuated.operator.family import Allow, Explained
 from punctuated.operator.tactic import Tactic
 from punctuated.output.collector import Collector
 from punctuated.output.pairs import PairCollector
-from punctuated.punctuations.statements import Statements
+from punctuated.punctuations.memory import Statements
 from punctuated.snapshot.parts import Ints, Part
 from punctuated.spill.policy import SpillPolicy, Stored
 from punctuated.spill.values import check_spilling, spill_values
@@ -100,7 +100,7 @@ class ValueJoins:
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
     ) -> tuple[Tactic, Collector]:
         """An index of values for both sides, and a collector of pairs."""
-        where = where_predicate(setup.where)
+        where = None if setup.where is None else where_predicate(setup.where)
         state = JoinState(setup.spec, allow, filtered=where is not None, hash_bits=setup.hash_bits)
         return PWJoin(setup.spec, codec, state), PairCollector(setup, codec, rows, where)
 

@@ -18,7 +18,7 @@ from punctuated.operator.staged.join import StagedJoin
 from punctuated.operator.tactic import Tactic
 from punctuated.output.collector import Collector
 from punctuated.output.pairs import PairCollector
-from punctuated.punctuations.statements import Statements
+from punctuated.punctuations.memory import Statements
 from punctuated.spill.policy import SpillPolicy, Stored
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore
@@ -71,7 +71,7 @@ class StagedJoins:
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
     ) -> tuple[Tactic, Collector]:
         """The memory join, and a collector of pairs."""
-        where = where_predicate(setup.where)
+        where = None if setup.where is None else where_predicate(setup.where)
         state = JoinState(setup.spec, allow, filtered=where is not None, hash_bits=setup.hash_bits)
         return MemoryJoin(setup.spec, codec, state), PairCollector(setup, codec, rows, where)
 

@@ -19,8 +19,8 @@ from punctuated.model.algorithm import Propagation as Rule
 from punctuated.operator.staged.disk import CODE, SLOT, Block, Chunk, InMemory, StampClock, kept_rows, with_stamps
 from punctuated.operator.staged.events import Monitor
 from punctuated.operator.staged.punctuation_index import PartedState
+from punctuated.punctuations.memory import Statements
 from punctuated.punctuations.pending_ranges import OutputRange
-from punctuated.punctuations.statements import Statements
 from punctuated.snapshot.parts import Ints
 
 _MOST_PROBES = 16  # each one is looked at for every pair; a clean-up makes an end of them

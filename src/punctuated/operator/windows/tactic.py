@@ -32,7 +32,7 @@ from punctuated.operator.windows.predicate import HIGHEST, LOWEST, RangePredicat
 from punctuated.operator.windows.statistics import WindowStatistics
 from punctuated.output.collector import Collector
 from punctuated.output.pairs import PairCollector
-from punctuated.punctuations.statements import Statements
+from punctuated.punctuations.memory import Statements
 from punctuated.snapshot.parts import Content, Ints, Loaded, Part
 from punctuated.spill.policy import SpillPolicy, Stored
 from punctuated.spill.values import check_spilling, looks_through_windows
@@ -238,7 +238,7 @@ class WindowStructures:
     ) -> tuple[Tactic, Collector]:
         """Structures over both windows, which serve a part of the extra predicate; the collector decides the rest."""
         ranged, rest = split_predicate(setup.where, setup.schemas)
-        where = where_predicate(rest)
+        where = None if rest is None else where_predicate(rest)
         state = WindowState(setup.spec, allow, filtered=where is not None, hash_bits=setup.hash_bits)
         tactic = WindowPair(setup.spec, codec, state, ranged, setup.chooser)
         return tactic, PairCollector(setup, codec, rows, where)

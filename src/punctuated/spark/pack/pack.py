@@ -25,7 +25,7 @@ from punctuated.intake.reading import Reader, announce
 from punctuated.model.batch import StreamBatch
 from punctuated.model.spec import MOST_BUCKETS
 from punctuated.model.times import Fault
-from punctuated.output.rejected import REJECTED_SCHEMA, RenderedRows, rejected_table
+from punctuated.output.batch_result import REJECTED_SCHEMA, RenderedRows, rejected_table
 from punctuated.runtime.kernel_groups import Kernels
 from punctuated.spark.state.cache import load
 
