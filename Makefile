@@ -56,6 +56,15 @@ test: $(READY) ## lint, build the site, then every test but benchmarks
 	@$(MAKE) -j 2 lint kernels docs
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
+.PHONY: check
+check: $(READY) ## for the change at hand: lint, types, and the tests of what has changed (SINCE=main)
+	@$(BIN)/python scripts/check_change.py $(SINCE)
+
+.PHONY: coverage
+coverage: $(READY) ## which lines the tests reach, and the slowest tests: out/coverage/index.html
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal \
+		--cov=punctuated --cov-report=html:out/coverage --cov-report=term:skip-covered --durations=40
+
 .PHONY: kernels
 kernels: $(READY)
 	@$(BIN)/python scripts/compile_kernels.py $(WORKERS)
