@@ -1,1 +1,5 @@
-"""TODO."""
+"""PWJoin, and the same loop with proofs switched off: WJoin, PJoin, the symmetric hash join (PW-06, PW-57).
+
+May import: the operator's driver, family and tactic, and everything to the right of the operator. Tests:
+tests/operator/pwjoin/.
+"""
