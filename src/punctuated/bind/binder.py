@@ -14,12 +14,12 @@ from punctuated.bind.distances import WINDOWS, Near, as_windows, check_number, c
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
 from punctuated.expressions.evaluate import check_predicate
+from punctuated.expressions.nodes import HERE, Column, Expression
 from punctuated.expressions.shape import selected_names
 from punctuated.intake.reading import Reader
 from punctuated.keys.codec import BOTH_SIDES, Places, common_key_type
 from punctuated.model.algorithm import Algorithm, choose_algorithm, pair
 from punctuated.model.arguments import LARGEST, whole_number
-from punctuated.model.expression import HERE, Column, Expression
 from punctuated.model.memory import parse_memory, parse_size
 from punctuated.model.policy import Policy
 from punctuated.model.reach import reach_by_windows

@@ -23,7 +23,7 @@ from punctuated.kernels.key_bytes import hash_keys, mix_codes
 from punctuated.keys.codec import OrderedKeys
 from punctuated.keys.encoding import encode_rows
 from punctuated.model.batch import EndedKeys, StreamBatch
-from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
+from punctuated.model.punctuation import Punctuation, PunctuationKind, classify, named_values
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 
@@ -69,8 +69,8 @@ def spread(
         rows = split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
     else:
         rows = split(batch.rows, _row_numbers(stream, batch.rows, n_buckets), n_buckets)
-    named = [p for p in batch.punctuations if _kind(stream, p) is Kind.VALUES]
-    others = tuple(p for p in batch.punctuations if _kind(stream, p) is not Kind.VALUES)
+    named = [p for p in batch.punctuations if _kind(stream, p) is PunctuationKind.VALUES]
+    others = tuple(p for p in batch.punctuations if _kind(stream, p) is not PunctuationKind.VALUES)
     endings = [_spread_endings(each, n_buckets) for each in (*batch.endings, *_as_endings(stream, named, types))]
     return [
         StreamBatch(rows[bucket], tuple(each[bucket] for each in endings if len(each[bucket].keys)), others, tick=tick)
@@ -88,7 +88,7 @@ def _tick(stream: StreamSpec, batch: StreamBatch) -> pa.Table:
     return make_tick(stream, np.sort(ts), punctuation_times(batch, said_at), boundaries)
 
 
-def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:
+def _kind(stream: StreamSpec, punctuation: Punctuation) -> PunctuationKind:
     return classify(punctuation.patterns, stream.columns, stream.key, stream.time)
 
 

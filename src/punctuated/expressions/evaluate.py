@@ -16,13 +16,13 @@ from punctuated.errors import PredicateError
 from punctuated.expressions.casts import cast
 from punctuated.expressions.exact import beside, operate, truth
 from punctuated.expressions.functions import compute_call
-from punctuated.model.expression import (
+from punctuated.expressions.nodes import (
     HERE,
-    Call,
-    Case,
+    CaseWhen,
     Cast,
     Column,
     Expression,
+    FunctionCall,
     Literal,
     Negation,
     NullTest,
@@ -51,17 +51,17 @@ def _computed(expression: Expression, tables: Sequence[pa.Table]) -> Any:
         return pc.invert(truth(evaluate(expression.inner, tables)))
     if isinstance(expression, NullTest):
         return pc.is_null(evaluate(expression.inner, tables))
-    if isinstance(expression, Call):
+    if isinstance(expression, FunctionCall):
         return compute_call(expression.function, [evaluate(each, tables) for each in expression.arguments])
     if isinstance(expression, Cast):
         return cast(evaluate(expression.inner, tables), expression.type)
-    if isinstance(expression, Case):
+    if isinstance(expression, CaseWhen):
         return _chosen(expression, tables)
     assert isinstance(expression, Operation)
     return operate(expression.operator, evaluate(expression.first, tables), evaluate(expression.second, tables))
 
 
-def _chosen(case: Case, tables: Sequence[pa.Table]) -> Any:
+def _chosen(case: CaseWhen, tables: Sequence[pa.Table]) -> Any:
     values = pa.scalar(None) if case.otherwise is None else evaluate(case.otherwise, tables)
     for condition, value in reversed(case.branches):
         holds = pc.fill_null(truth(evaluate(condition, tables)), False)

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from punctuated.errors import ColumnError, PredicateError
 from punctuated.expressions.evaluate import Mask, check_predicate, column_of, result_type, which_hold
+from punctuated.expressions.nodes import HERE, Column, Expression
 from punctuated.model.arguments import column_names, hint_of
-from punctuated.model.expression import HERE, Column, Expression
 
 Select: TypeAlias = Mapping[str, Expression | str] | Sequence[str]
 __all__ = ["Mask", "Select", "Shape"]

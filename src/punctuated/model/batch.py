@@ -38,7 +38,7 @@ class StreamBatch:
 
 
 @dataclass(frozen=True)
-class BucketPlace:
+class BucketId:
     """The bucket `number` of `n`. What is the same in all buckets comes out of the first one only.
 
     `at_once` of them are processed at a time while the others rest; `None` means all.
@@ -49,7 +49,7 @@ class BucketPlace:
     at_once: int | None = None
 
     @property
-    def speaks_for_all(self) -> bool:
+    def is_primary(self) -> bool:
         return self.number == 0
 
     def __str__(self) -> str:

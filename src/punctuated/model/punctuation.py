@@ -29,7 +29,7 @@ class Punctuation:
     in_band: bool = True
 
 
-class Kind(Enum):
+class PunctuationKind(Enum):
     """What a punctuation ends."""
 
     NOTHING = "nothing"  # one of its patterns is empty
@@ -40,7 +40,7 @@ class Kind(Enum):
     PROMISE = "promise"  # no join value: it only forbids tuples
 
 
-def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str], time: str) -> Kind:
+def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str], time: str) -> PunctuationKind:
     """What a punctuation of a stream with these columns ends.
 
     >>> classify([Constant(180), WILDCARD], ["item_id", "ts"], ["item_id"], "ts")
@@ -51,14 +51,18 @@ def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[
     by_column = dict(zip(columns, patterns, strict=True))
     restricted = {column for column, pattern in by_column.items() if not isinstance(pattern, Wildcard)}
     if any(isinstance(combine(pattern, WILDCARD), Empty) for pattern in patterns):  # `(3,4)` is empty too
-        return Kind.NOTHING
+        return PunctuationKind.NOTHING
     if not restricted:
-        return Kind.END
+        return PunctuationKind.END
     if restricted == {time} and _ends_time(by_column[time]):
-        return Kind.TIME
+        return PunctuationKind.TIME
     if not restricted <= set(key):
-        return Kind.PROMISE
-    return Kind.VALUES if all(isinstance(by_column[column], Constant | OneOf) for column in key) else Kind.RANGE
+        return PunctuationKind.PROMISE
+    return (
+        PunctuationKind.VALUES
+        if all(isinstance(by_column[column], Constant | OneOf) for column in key)
+        else PunctuationKind.RANGE
+    )
 
 
 def named_values(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from punctuated.arrow.ipc import from_json, to_json
 from punctuated.kernels import layout as lay
 from punctuated.kernels.archive import archive_values
-from punctuated.model.batch import BucketPlace
+from punctuated.model.batch import BucketId
 from punctuated.snapshot.parts import Content, Loaded
 from punctuated.state.arrays import JoinState
 
@@ -28,7 +28,7 @@ def named_by(flags: Ints) -> Ints:
 class PunctuationMemory:
     """Collects finished values from the I-Nodes, and forgets the oldest entries beyond a cap."""
 
-    def __init__(self, cap: int, place: BucketPlace | None) -> None:
+    def __init__(self, cap: int, place: BucketId | None) -> None:
         """`place` is the bucket, if its codes are numbers; codes of other kinds have no neighbours."""
         self._cap, self._place = cap, (0, 0) if place is None else (place.number, place.n)
         self.runs = np.empty(0, lay.FINISHED)

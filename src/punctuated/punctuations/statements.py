@@ -17,7 +17,7 @@ from punctuated.kernels.order import pack_object
 from punctuated.kernels.value_index import inherit_all
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.algorithm import Propagation
-from punctuated.model.batch import BucketPlace
+from punctuated.model.batch import BucketId
 from punctuated.model.spec import JoinSpec
 from punctuated.punctuations.memory import PunctuationMemory
 from punctuated.punctuations.pending_ranges import OutputRange, Pending
@@ -31,7 +31,7 @@ class Statements:
     """The memory of punctuations of one driver."""
 
     def __init__(
-        self, spec: JoinSpec, schemas: tuple[pa.Schema, ...], codec: KeyCodec, state: JoinState, place: BucketPlace
+        self, spec: JoinSpec, schemas: tuple[pa.Schema, ...], codec: KeyCodec, state: JoinState, place: BucketId
     ) -> None:
         self._spec, self._state = spec, state
         self.memory = PunctuationMemory(spec.max_punctuations, place if codec.merges else None)
