@@ -10,7 +10,7 @@ from punctuated.errors import ColumnError, StreamError
 from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select, Shape
 from punctuated.intake.reading import Reader
-from punctuated.keys.codec import are_keys_alike
+from punctuated.keys.types import are_keys_alike
 from punctuated.model.arguments import HIDDEN, column_names, given_twice, hint_of, text
 from punctuated.model.spec import OnViolation, StreamSpec
 from punctuated.model.times import are_times_alike, is_time

@@ -44,9 +44,9 @@ def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[
     """What a punctuation of a stream with these columns ends.
 
     >>> classify([Constant(180), WILDCARD], ["item_id", "ts"], ["item_id"], "ts")
-    <Kind.VALUES: 'values'>
+    <PunctuationKind.VALUES: 'values'>
     >>> classify([WILDCARD, Range(high=9)], ["item_id", "ts"], ["item_id"], "ts")
-    <Kind.TIME: 'time'>
+    <PunctuationKind.TIME: 'time'>
     """
     by_column = dict(zip(columns, patterns, strict=True))
     restricted = {column for column, pattern in by_column.items() if not isinstance(pattern, Wildcard)}

@@ -13,7 +13,7 @@ from sqlglot import exp
 from punctuated.errors import PunctuatedError
 from punctuated.expressions.evaluate import result_type
 from punctuated.expressions.nodes import Expression, over
-from punctuated.keys.codec import common_key_type
+from punctuated.keys.types import common_key_type
 from punctuated.model.arguments import free_names
 from punctuated.sql.bind.expressions import Translator
 from punctuated.sql.bind.inputs import Input, here
