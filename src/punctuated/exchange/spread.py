@@ -18,7 +18,7 @@ from punctuated.arrow.rows import take_rows
 from punctuated.arrow.whole_numbers import are_whole, read_whole, write_whole
 from punctuated.intake.prepare import ending_times, key_columns, punctuation_times, row_times
 from punctuated.intake.watermarks import Boundaries, make_tick
-from punctuated.kernels.exchange import deal_numbers, place_rows
+from punctuated.kernels.exchange import assign_positions, deal_numbers
 from punctuated.kernels.key_bytes import hash_keys, mix_codes
 from punctuated.keys.codec import OrderedKeys
 from punctuated.keys.encoding import encode_rows
@@ -98,7 +98,7 @@ def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
         return [table]
     edges = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(numbers, minlength=n_buckets))])
     places = np.empty(numbers.size, np.int32)
-    place_rows(numbers, edges[:-1].copy(), places)
+    assign_positions(numbers, edges[:-1].copy(), places)
     named = dict(zip(table.column_names, table.columns, strict=True))
     others = [name for name, column in named.items() if not are_whole(column)]
     order = _dealt([read_whole(pa.array(np.arange(numbers.size)))], places) if others else places
