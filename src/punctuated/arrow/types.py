@@ -55,8 +55,8 @@ def leaf_types(dtype: pa.DataType) -> Iterator[pa.DataType]:
     if not pa.types.is_nested(dtype):
         yield dtype
         return
-    for place in range(dtype.num_fields):
-        yield from leaf_types(dtype.field(place).type)
+    for number in range(dtype.num_fields):
+        yield from leaf_types(dtype.field(number).type)
 
 
 def decoded(array: pa.Array) -> pa.Array:

@@ -38,10 +38,10 @@ def band(column: str | tuple[str, str], low: Any, high: Any) -> Expression:
     return both
 
 
-def _distance(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    sign, text = (-1, given[1:]) if given.startswith("-") else (1, given.removeprefix("+"))
+def _distance(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    sign, text = (-1, value[1:]) if value.startswith("-") else (1, value.removeprefix("+"))
     return timedelta(microseconds=sign * parse_duration(text))
 
 
@@ -88,8 +88,8 @@ def case(*branches: tuple[Expression, Any], otherwise: Any = None) -> Expression
     >>> case((column("price") > 100, "high"), (column("price") > 10, "middle"), otherwise="low")
     case(((price > 100), 'high'), ((price > 10), 'middle'), otherwise='low')
     """
-    given: tuple[Any, ...] = branches
-    for branch in given:
+    untyped: tuple[Any, ...] = branches
+    for branch in untyped:
         if not isinstance(branch, tuple) or len(branch) != 2:
             raise PredicateError(f"case({branch!r}, …): give pairs of a condition and a value")
     pairs = tuple((as_expression(condition), as_expression(value)) for condition, value in branches)

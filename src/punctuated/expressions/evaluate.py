@@ -1,7 +1,7 @@
-"""The values of expressions, column-wise. Nulls are those of SQL.
+"""The values of expressions, computed column by column. Nulls are those of SQL.
 
 Numbers are exact: where a sum or a product leaves its type, it is computed in a wider one. What still cannot be
-computed, or divides by zero, is null, for that row alone: what is true of one does not depend on those beside it.
+computed, or divides by zero, is null, for that row alone: no row depends on those beside it.
 """
 
 from collections.abc import Callable, Sequence
@@ -70,7 +70,7 @@ def _chosen(case: CaseWhen, tables: Sequence[pa.Table]) -> Any:
 
 
 def by_halves(tables: Sequence[pa.Table], compute: Callable[[Sequence[pa.Table]], T], otherwise: T) -> list[T]:
-    """What is computed of all rows; if it fails, of ever smaller parts, and `otherwise` of a row that fails alone."""
+    """The results over all rows, or over ever smaller parts where that fails; `otherwise` for one row that fails."""
     try:
         return [compute(tables)]
     except PredicateError:
@@ -86,18 +86,18 @@ def by_halves(tables: Sequence[pa.Table], compute: Callable[[Sequence[pa.Table]]
 def result_type(expression: Expression, schema: pa.Schema) -> pa.DataType:
     """The type of the values for a table with these columns; raises if there can be none.
 
-    Asked of a row, if only of nulls: without any, Arrow does not even look at some types.
+    It is found with one row of nulls: without any row, Arrow does not even look at some types.
     """
     return evaluate(expression, [null_row(schema)]).type
 
 
 def null_row(schema: pa.Schema) -> pa.Table:
-    """A table of one row."""
+    """A table with one row of nulls."""
     return pa.table([pa.nulls(1, dtype) for dtype in schema.types], names=schema.names)
 
 
 def column_of(expression: Expression, table: pa.Table, dtype: pa.DataType) -> pa.ChunkedArray:
-    """The values as a column of a type, that of `result_type`; null where a value does not fit it."""
+    """The values as a column of a type, as `result_type` gives it; null where a value does not fit it."""
     if isinstance(expression, Column):
         return table[expression.name]
 
@@ -119,7 +119,7 @@ def _as_column(values: Any, n_rows: int, dtype: pa.DataType) -> pa.ChunkedArray:
 
 
 def which_hold(expression: Expression, tables: Sequence[pa.Table]) -> Mask:
-    """Of which rows a predicate is true: null counts as false."""
+    """Which rows a predicate is true of; null counts as false."""
 
     def compute(tables: Sequence[pa.Table]) -> Mask:
         return _mask(expression, tables)
@@ -145,7 +145,7 @@ Where = Callable[..., Mask]  # which results count: takes the rows of each strea
 
 
 def where_predicate(expression: Expression | None) -> Where | None:
-    """An extra predicate on results; null counts as false, as in SQL."""
+    """The function that says of which results an extra predicate is true; null counts as false, as in SQL."""
     if expression is None:
         return None
     return lambda *tables: which_hold(expression, tables)

@@ -83,10 +83,10 @@ def day_of_week(value: Any) -> Any:
 
 def truncated(unit: Any, value: Any) -> Any:
     """The start of the hour, day, week (Monday) and so on that a moment is in."""
-    given = text(unit, "date_trunc", "the unit")
-    name = None if given is None else given.lower()
+    wanted = text(unit, "date_trunc", "the unit")
+    name = None if wanted is None else wanted.lower()
     if name is not None and name not in _UNITS:
-        raise PredicateError(f"date_trunc: the unit is {given!r}; give one of {', '.join(_UNITS)}")
+        raise PredicateError(f"date_trunc: the unit is {wanted!r}; give one of {', '.join(_UNITS)}")
     moments = _moments(value)
     return pa.scalar(None, moments.type) if name is None else pc.floor_temporal(moments, unit=name)
 

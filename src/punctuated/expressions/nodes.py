@@ -1,4 +1,7 @@
-"""Expressions over the rows of a table, or of the streams of a join: columns, literals, operators and functions."""
+"""The nodes of expressions over the rows of a table or of the streams of a join.
+
+The text of a node is part of saved definitions: it must stay what it is.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -7,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from punctuated.errors import PredicateError
+from punctuated.expressions.casts import named_type
 from punctuated.expressions.functions import check_call
 from punctuated.model.spec import Side
-from punctuated.model.type_names import named_type
 
-NOWHERE = -1  # the side of a stream whose place is not known yet
+NOWHERE = -1  # the side of a stream that the binder has not looked up yet
 HERE = -2  # the side of the table at hand, if there is only one
 
 
@@ -126,7 +129,7 @@ class Expression:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column(Expression):
-    """A column of the table at hand, or of one stream: by its side, or by its name until the binder knows its place."""
+    """A column of the table at hand, or of one stream: by its side, or by its name until the binder has found it."""
 
     side: int
     name: str
@@ -175,7 +178,7 @@ class Operation(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Negation(Expression):
-    """Not."""
+    """The opposite of a condition."""
 
     inner: Expression
 
@@ -207,7 +210,7 @@ class NullTest(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FunctionCall(Expression):
-    """A function of other expressions; `functions` lists all functions."""
+    """A function of other expressions, one of `functions.FUNCTIONS`."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -228,7 +231,7 @@ class FunctionCall(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CaseWhen(Expression):
-    """The value beside the first condition that is true; else the last one, or null."""
+    """The value beside the first condition that is true; if none is, the value `otherwise`, or null."""
 
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression | None = None
@@ -277,6 +280,6 @@ def over(expression: Expression, columns: "Mapping[str, Expression]") -> Express
     return expression.with_columns(lambda column: columns[column.name])
 
 
-def as_expression(given: Any) -> Expression:
+def as_expression(value: Any) -> Expression:
     """An expression as it is; any other value as a literal, None as null."""
-    return given if isinstance(given, Expression) else Literal(given)
+    return value if isinstance(value, Expression) else Literal(value)

@@ -124,7 +124,7 @@ def range_type(width: int) -> np.dtype[np.void]:
     return np.dtype([*RUN.descr, ("ts", "i8", (width,)), ("touched", "i8"), ("writing", "i8")])
 
 
-PLACE = np.dtype([("code", "i8"), ("ts", "i8"), ("seq", "i8"), ("mark", "i8")])
+STORED = np.dtype([("code", "i8"), ("ts", "i8"), ("seq", "i8"), ("mark", "i8")])  # a tuple as it is saved
 UNMATCHED = np.dtype([("ts", "i8"), ("row", "i4"), ("side", "i4")])
 PUNCTUATION = np.dtype([("code", "i8"), ("ts", "i8"), ("reason", "i8")])
 REJECTION = np.dtype([("row", "i4"), ("side", "i2"), ("reason", "i2")])

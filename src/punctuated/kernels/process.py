@@ -104,19 +104,16 @@ def process_tuple(state: State, side: int, ts: int, end: int, code: int, status:
     if index >= 0 and ours.tracks_last:
         note_last(state, side, index, ts, end)
 
-    # probe, then store
     if index < 0 or state.values[index].flags & OUT:
         pass_by(state, side, index, ts, row)
     else:
+        # probe
         matched = status & NO_PROBE == 0 and probe(state, side, index, ts, end, row)
+        # store
         if status & NO_STORE == 0:
             store(state, side, index, ts, end, row, matched)
-        if (
-            matched
-            and side == 1
-            and state.common[0].match_mode == FIRST_MATCH
-            and state.sides[0].early_rule == BY_OWN_STATE
-        ):
+        consumes = matched and side == 1 and state.common[0].match_mode == FIRST_MATCH
+        if consumes and state.sides[0].early_rule == BY_OWN_STATE:
             leave_own_state(state, 0, index, ts)
 
     # evict, then end what the stream's constraints end

@@ -1,4 +1,4 @@
-"""Punctuations: statements inside a stream that a set of values is over (PW-01, PW-02).
+"""Punctuations: a stream says that a set of values is over (PW-01, PW-02).
 
 What a punctuation does depends on which attributes it restricts: a join value ends only if nothing outside the key is
 restricted. `classify` decides that in one place.
@@ -33,7 +33,7 @@ class PunctuationKind(Enum):
     """What a punctuation ends."""
 
     NOTHING = "nothing"  # one of its patterns is empty
-    END = "end"  # all `*`: the stream
+    END = "end"  # the stream: all patterns are `*`
     TIME = "time"  # only the time is restricted, from above: elsewhere called a watermark or heartbeat
     VALUES = "values"  # single join values
     RANGE = "range"  # many join values at once, which it does not name one by one

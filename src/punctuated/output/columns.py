@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from punctuated.errors import ColumnError
-from punctuated.model.arguments import given_twice
+from punctuated.model.arguments import duplicates
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, Side, StreamSpec
 
 _ONE_SIDED = (JoinType.SEMI, JoinType.ANTI)
@@ -31,7 +31,7 @@ class ResultColumns:
         fields = [pa.field(name, dtype) for name, dtype in zip(keys[LEFT], key_types, strict=True)]
         shown = names_of_two(spec.left.key, payload)
         names = [*keys[LEFT], *shown[LEFT], *shown[RIGHT]]
-        if twice := given_twice(names):
+        if twice := duplicates(names):
             raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input")
         check_selected(spec.selected, names)
         for side in Side:

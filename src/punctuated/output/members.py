@@ -11,7 +11,7 @@ from punctuated.errors import ColumnError
 from punctuated.expressions.evaluate import Where
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import KeyCodec
-from punctuated.model.arguments import given_twice
+from punctuated.model.arguments import duplicates
 from punctuated.model.spec import JoinSpec
 from punctuated.output.collector import Collector
 from punctuated.output.columns import check_selected, names_of_two, payload_of
@@ -40,7 +40,7 @@ class MultiwayColumns:
             (shown, side, name) for side in spec.sides for shown, name in zip(called[side], ours[side], strict=True)
         ]
         names = [*key, *(name for name, _, _ in shown)]
-        if twice := given_twice(names):
+        if twice := duplicates(names):
             raise ColumnError(f"the results would have two columns {twice[0]!r}; rename one in its input, or a stream")
         check_selected(spec.selected, names)
         kept = [each for each in shown if spec.selected is None or each[0] in spec.selected]

@@ -18,17 +18,9 @@ from punctuated.kernels.by_state import (
 )
 from punctuated.kernels.forget import forget_tuple
 from punctuated.kernels.jit import inlined, subroutine
-from punctuated.kernels.layout import (
-    DEAD,
-    EFFECT,
-    EFFECT_ANY,
-    FOREVER,
-    NEVER,
-)
+from punctuated.kernels.layout import DEAD, EFFECT, EFFECT_ANY, FOREVER, NEVER
 from punctuated.kernels.multiway.layout import MultiState
-from punctuated.kernels.multiway.propagate import (
-    meet_deadlines,
-)
+from punctuated.kernels.multiway.propagate import meet_deadlines
 from punctuated.kernels.time_list import advance_head, next_position, unlink_first
 
 

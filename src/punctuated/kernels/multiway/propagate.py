@@ -5,22 +5,10 @@ ended the value or is beyond that tuple's reach. A deadline waits for one of tho
 looked at. It belongs to the stream it waits for, and its order says which stream has ended the value.
 """
 
-from punctuated.kernels.by_state import (
-    deadline_due,
-    propagate,
-)
+from punctuated.kernels.by_state import deadline_due, propagate
 from punctuated.kernels.forget import awaits_output, ended_ts, has_ended
 from punctuated.kernels.jit import inlined, subroutine
-from punctuated.kernels.layout import (
-    BOTH,
-    BY_WINDOW,
-    EARLY,
-    FOREVER,
-    NEVER,
-    NONE,
-    OUT,
-    UNBOUNDED,
-)
+from punctuated.kernels.layout import BOTH, BY_WINDOW, EARLY, FOREVER, NEVER, NONE, OUT, UNBOUNDED
 from punctuated.kernels.multiway.layout import MultiState
 from punctuated.kernels.order import pack, unpack
 from punctuated.kernels.output import punctuate_output

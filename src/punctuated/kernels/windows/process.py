@@ -128,16 +128,17 @@ def process_pair_tuple(
         return
     ours.accepted += 1
     group, low, high = keys
-    # probe, then store
     if status & NULL_KEY:
         pass_by(state, side, NONE, ts, row)
     else:
         value = find_value(state, 0)
         if value < 0:
             value = add_value(state, 0)
+        # probe
         matched = False
         if status & NO_PROBE == 0 and low <= high and state.values[value].count[1 - side]:
             matched = probe_window(state, index, found, side, ts, end, row, keys)
+        # store
         if status & NO_STORE == 0:
             appended = ours.appended
             store(state, side, value, ts, end, row, matched)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from punctuated.errors import PredicateError
+from punctuated.expressions.casts import named_type
 from punctuated.expressions.evaluate import check_predicate, evaluate, null_row
 from punctuated.expressions.functions import FUNCTIONS, SYNONYMS
 from punctuated.expressions.nodes import (
@@ -22,7 +23,6 @@ from punctuated.expressions.nodes import (
     NullTest,
     Operation,
 )
-from punctuated.model.type_names import named_type
 from punctuated.model.window import parse_duration
 from punctuated.sql.parse.dialect import place_of
 from punctuated.sql.parse.errors import Place, SqlError, at, unknown, unsupported
