@@ -60,7 +60,7 @@ def column_names(value: Any, name: str, error: type[PunctuatedError]) -> tuple[s
 def duplicates(names: Iterable[str]) -> list[str]:
     """The names that come more than once, in order.
 
-    >>> given_twice(["k", "ts", "k"]), given_twice(["k"])
+    >>> duplicates(["k", "ts", "k"]), duplicates(["k"])
     (['k'], [])
     """
     return sorted(name for name, n in Counter(names).items() if n > 1)
@@ -72,7 +72,7 @@ def duplicates(names: Iterable[str]) -> list[str]:
 def closest_name(name: object, known: Iterable[str]) -> str | None:
     """The known name that is most like this one, upper and lower case aside.
 
-    >>> nearest_of("pice", ["item", "Price"]), nearest_of(5, ["item"])
+    >>> closest_name("pice", ["item", "Price"]), closest_name(5, ["item"])
     ('Price', None)
     """
     by_lower = {each.lower(): each for each in known}
