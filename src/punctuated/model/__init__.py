@@ -1,5 +1,5 @@
-"""What is said and what is meant: specifications, windows, patterns, punctuations, batches and arguments as plain data.
+"""What users declare, as plain data: specifications, windows, patterns, punctuations, batches, and checks of arguments.
 
-Invariant: everything here is immutable and engine-free, so that the oracle and all runners can share it.
+Invariant: everything here is immutable and knows no engine, so that the oracle and all runners share it.
 Imports `errors`. Tests: `tests/model/`.
 """
