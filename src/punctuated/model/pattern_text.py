@@ -278,7 +278,7 @@ def _unreadable(text: str) -> None:
 
 
 def _read_decimal(text: str, dtype: pa.DataType) -> Decimal | None:
-    """Numbers far outside every type are not passed to Arrow, which would take very long, or crash."""
+    """The text as a decimal; None if it is far outside every type, where Arrow would take very long, or crash."""
     value = Decimal(text) if len(text) <= _LONGEST_DECIMAL and "_" not in text else Decimal("nan")
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or not -_LONGEST_DECIMAL <= exponent <= _LONGEST_DECIMAL:
