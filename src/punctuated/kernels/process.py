@@ -112,8 +112,12 @@ def process_tuple(state: State, side: int, ts: int, end: int, code: int, status:
         # store
         if status & NO_STORE == 0:
             store(state, side, index, ts, end, row, matched)
-        consumes = matched and side == 1 and state.common[0].match_mode == FIRST_MATCH
-        if consumes and state.sides[0].early_rule == BY_OWN_STATE:
+        if (
+            matched
+            and side == 1
+            and state.common[0].match_mode == FIRST_MATCH
+            and state.sides[0].early_rule == BY_OWN_STATE
+        ):
             leave_own_state(state, 0, index, ts)
 
     # evict, then end what the stream's constraints end
