@@ -2,8 +2,8 @@
 
     python scripts/draw_architecture.py
 
-The order is that of the import contract in `pyproject.toml`, the idea of a folder the first sentence of its docstring. A
-test compares the result with `docs/contributing/architecture.md` and `docs/pictures/architecture.svg`.
+The order is that of the import contract in `pyproject.toml`, the idea of a folder the first sentence of its docstring.
+A test compares the result with `docs/contributing/architecture.md` and `docs/pictures/architecture.svg`.
 """
 
 import ast
@@ -87,7 +87,14 @@ def picture(known: list[Folder]) -> str:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 6}" role="img">'
     title = "<title>The folders of the package, in the order in which a tuple goes through them</title>"
     return "\n".join(
-        [head, title, f"<style>{style}</style>", '<rect class="background" width="100%" height="100%"/>', *parts, "</svg>"]
+        [
+            head,
+            title,
+            f"<style>{style}</style>",
+            '<rect class="background" width="100%" height="100%"/>',
+            *parts,
+            "</svg>",
+        ]
     )
 
 

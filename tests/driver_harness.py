@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
+from punctuated.expressions.nodes import Expression
 from punctuated.intake.reading import Reader
-from punctuated.model.batch import BucketPlace
-from punctuated.model.expression import Expression
+from punctuated.model.batch import BucketId
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.spec import LEFT, JoinSpec, JoinType, Side
 from punctuated.operator.driver import JoinDriver
@@ -38,7 +38,7 @@ def new_driver(
     spec: JoinSpec,
     where: Expression | None = None,
     hash_bits: int = 64,
-    place: BucketPlace = ONLY_BUCKET,
+    place: BucketId = ONLY_BUCKET,
     schemas: Sequence[pa.Schema] | None = None,
     sample_us: int | None = None,
 ) -> JoinDriver:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from punctuated.model.expression import Expression
+from punctuated.expressions.nodes import Expression
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.spec import JoinSpec
 from punctuated.operator.driver import JoinDriver

@@ -41,7 +41,7 @@ def check_pool(index: WindowIndex) -> None:
 
 def check_buffer(index: WindowIndex, side: int, stored: dict[int, Key]) -> None:
     ours = index.sides[side]
-    assert all(ours["first_place"] <= place <= ours["last_place"] for place in stored)
+    assert all(ours["first_position"] <= place <= ours["last_position"] for place in stored)
 
 
 def check_buckets(index: WindowIndex, side: int, stored: dict[int, Key]) -> None:
@@ -69,7 +69,7 @@ def _chain(index: WindowIndex, place: int) -> Iterator[int]:
 def entries_of(index: WindowIndex, node: int) -> list[int]:
     """Places of a node's entries; the copies of their keys are right."""
     count = int(index.tree["count"][node])
-    places: list[int] = index.entries.place[node, :count].tolist()
+    places: list[int] = index.entries.position[node, :count].tolist()
     assert index.entries.group[node, :count].tolist() == index.group[places].tolist()
     assert index.entries.high[node, :count].tolist() == index.high[places].tolist()
     return places
@@ -99,7 +99,7 @@ def check_b_tree(index: WindowIndex, side: int, stored: dict[int, Key]) -> None:
         assert index.tree["height"][children] == 0 and children not in used
         used.add(children)
         parts = [
-            visit(child, height - 1, False) for child in index.entries.place[children, : len(entries) + 1].tolist()
+            visit(child, height - 1, False) for child in index.entries.position[children, : len(entries) + 1].tolist()
         ]
         assert [part[0] for part in parts[1:]] == entries  # a separator is the smallest entry to its right
         return [place for part in parts for place in part]

@@ -47,7 +47,8 @@ def declared_join() -> pt.Join:
     a = pa.table({"item": [1, 2], "opened": [0, 1]})
     b = pa.table({"item": [1, 1], "at": [2, 3], "closed": [False, True]})
     auctions = pt.stream(a, name="A", key="item", time="opened", window=10, punctuations=pt.unique())
-    return pt.join(auctions, pt.stream(b, name="B", key="item", time="at", punctuations=pt.when("closed")))
+    bids = pt.stream(b, name="B", key="item", time="at", punctuations=pt.when("closed"))
+    return pt.join(auctions, bids)
 
 
 def files_entered(run: Callable[[], Any]) -> list[str]:

@@ -50,10 +50,10 @@ from punctuated.errors import (
     UnusedPunctuationsWarning,
     WindowError,
 )
+from punctuated.expressions.builders import band, call, case, column, left, right
 from punctuated.local.joined import Join
 from punctuated.local.streams import TableStream
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
-from punctuated.model.expression import band, call, case, column, left, right
 from punctuated.model.policy import Event, Policy
 from punctuated.model.shed import shed
 from punctuated.model.window import between, rows, until

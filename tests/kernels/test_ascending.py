@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctuated.kernels.ascending import occurrences
+from punctuated.kernels.sequences import occurrences
 
 NUMBERS = st.lists(st.integers(-9, 9) | st.sampled_from([-(2**63), 2**63 - 1]), max_size=30)
 

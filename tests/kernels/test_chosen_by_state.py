@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
-from punctuated.kernels.jit import chosen_by_state, in_place, inlined, part
-from punctuated.kernels.layout import Ints
+from punctuated.kernels import by_state
+from punctuated.kernels.jit import ChosenByState, chosen_by_state, in_place, inlined, subroutine
+from punctuated.kernels.layout import Ints, State
+from punctuated.kernels.multiway.layout import MultiState
+from punctuated.kernels.multiway.process import process_many
+from punctuated.kernels.process import process_batch
 
 
 class Pair(NamedTuple):
@@ -65,7 +69,7 @@ def register_many() -> None:
         return state.numbers.size
 
     @add.of(Many)
-    @part
+    @subroutine
     def add_to_many(state: Many, place: int, number: int) -> int:
         state.numbers[place] += number
         state.seen[0] += 1
@@ -139,3 +143,15 @@ def test_each_choice_is_kept_on_disk(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert said == ["[2, 3] 0\n", "[2, 3] 2\n"]
+
+
+def test_a_body_is_named_like_its_kernel_and_stands_where_the_table_says() -> None:
+    assert all(map(callable, (process_batch, process_many)))  # their modules bring all bodies
+    rows = [line.split() for line in str(by_state.__doc__).splitlines() if line.startswith("    ")][1:]
+    table = {name: (f"punctuated.kernels.{of_two}", f"punctuated.kernels.{of_many}") for name, of_two, of_many in rows}
+    chosen = {name: each for name, each in vars(by_state).items() if isinstance(each, ChosenByState)}
+    assert table.keys() == chosen.keys()
+    for name, each in chosen.items():
+        bodies = [each.bodies[State], each.bodies[MultiState]]
+        assert [body.__name__ for body in bodies] == [f"{name}_of_two", f"{name}_of_many"]
+        assert tuple(body.__module__ for body in bodies) == table[name]

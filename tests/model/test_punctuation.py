@@ -5,7 +5,7 @@ import pytest
 from punctuated.errors import PatternError
 from punctuated.model.pattern import EMPTY, Constant, OneOf, Pattern, Range
 from punctuated.model.pattern import WILDCARD as ANY
-from punctuated.model.punctuation import Kind, check_named, classify, named_values, time_floor
+from punctuated.model.punctuation import PunctuationKind, check_named, classify, named_values, time_floor
 
 COLUMNS = ("a", "b", "ts", "val")
 
@@ -13,31 +13,31 @@ COLUMNS = ("a", "b", "ts", "val")
 @pytest.mark.parametrize(
     ("patterns", "expected"),
     [
-        ((ANY, ANY, ANY, ANY), Kind.END),
-        ((ANY, ANY, ANY, EMPTY), Kind.NOTHING),
-        ((Constant(1), EMPTY, ANY, ANY), Kind.NOTHING),
-        ((ANY, ANY, Range(high=9), ANY), Kind.TIME),
-        ((ANY, ANY, Range(high=9, high_closed=False), ANY), Kind.TIME),
-        ((ANY, ANY, Range(1, 9), ANY), Kind.PROMISE),
-        ((ANY, ANY, Range(), ANY), Kind.PROMISE),
-        ((ANY, ANY, Constant(9), ANY), Kind.PROMISE),
-        ((Constant(1), Constant("x"), ANY, ANY), Kind.VALUES),
-        ((Constant(1), OneOf(("x", "y")), ANY, ANY), Kind.VALUES),
-        ((Constant(1), ANY, ANY, ANY), Kind.RANGE),
-        ((Constant(1), Range("x", "y"), ANY, ANY), Kind.RANGE),
-        ((Constant(1), Constant("x"), Range(high=9), ANY), Kind.PROMISE),
-        ((Constant(1), Constant("x"), ANY, Constant(0)), Kind.PROMISE),
-        ((ANY, ANY, ANY, Range(low=3)), Kind.PROMISE),
+        ((ANY, ANY, ANY, ANY), PunctuationKind.END),
+        ((ANY, ANY, ANY, EMPTY), PunctuationKind.NOTHING),
+        ((Constant(1), EMPTY, ANY, ANY), PunctuationKind.NOTHING),
+        ((ANY, ANY, Range(high=9), ANY), PunctuationKind.TIME),
+        ((ANY, ANY, Range(high=9, high_closed=False), ANY), PunctuationKind.TIME),
+        ((ANY, ANY, Range(1, 9), ANY), PunctuationKind.PROMISE),
+        ((ANY, ANY, Range(), ANY), PunctuationKind.PROMISE),
+        ((ANY, ANY, Constant(9), ANY), PunctuationKind.PROMISE),
+        ((Constant(1), Constant("x"), ANY, ANY), PunctuationKind.VALUES),
+        ((Constant(1), OneOf(("x", "y")), ANY, ANY), PunctuationKind.VALUES),
+        ((Constant(1), ANY, ANY, ANY), PunctuationKind.RANGE),
+        ((Constant(1), Range("x", "y"), ANY, ANY), PunctuationKind.RANGE),
+        ((Constant(1), Constant("x"), Range(high=9), ANY), PunctuationKind.PROMISE),
+        ((Constant(1), Constant("x"), ANY, Constant(0)), PunctuationKind.PROMISE),
+        ((ANY, ANY, ANY, Range(low=3)), PunctuationKind.PROMISE),
     ],
 )
-def test_classify(patterns: tuple[Pattern, ...], expected: Kind) -> None:
+def test_classify(patterns: tuple[Pattern, ...], expected: PunctuationKind) -> None:
     assert classify(patterns, COLUMNS, ("a", "b"), "ts") is expected
 
 
 def test_classify_with_a_single_key() -> None:
-    assert classify((Range(1, 5), ANY, ANY, ANY), COLUMNS, ("a",), "ts") is Kind.RANGE
-    assert classify((OneOf((1, 5)), ANY, ANY, ANY), COLUMNS, ("a",), "ts") is Kind.VALUES
-    assert classify((Constant(1), Constant("x"), ANY, ANY), COLUMNS, ("a",), "ts") is Kind.PROMISE
+    assert classify((Range(1, 5), ANY, ANY, ANY), COLUMNS, ("a",), "ts") is PunctuationKind.RANGE
+    assert classify((OneOf((1, 5)), ANY, ANY, ANY), COLUMNS, ("a",), "ts") is PunctuationKind.VALUES
+    assert classify((Constant(1), Constant("x"), ANY, ANY), COLUMNS, ("a",), "ts") is PunctuationKind.PROMISE
 
 
 def test_lists_that_multiply_to_too_many_values_are_refused() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from driver_harness import new_driver, run
 from punctuated.errors import PromiseBroken
+from punctuated.expressions.builders import left, right
 from punctuated.kernels.key_bytes import mix_codes
-from punctuated.model.batch import BucketPlace, Row, StreamBatch
-from punctuated.model.expression import left, right
+from punctuated.model.batch import BucketId, Row, StreamBatch
 from punctuated.model.pattern import WILDCARD, Constant
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JOINS_OF_TWO, LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
@@ -218,7 +218,7 @@ def test_state_stays_small_while_values_come_and_go(n_buckets: int) -> None:
         )
     )
     bucket = n_buckets - 1
-    driver = new_driver(spec, place=BucketPlace(bucket, n_buckets))
+    driver = new_driver(spec, place=BucketId(bucket, n_buckets))
     sizes = []
     for start in range(0, 200_000 * n_buckets, 5_000 * n_buckets):
         keys = np.arange(start, start + 5_000 * n_buckets)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import punctuated as pt
 from punctuated.exchange.spread import spread
-from punctuated.model.batch import BucketPlace, StreamBatch
+from punctuated.model.batch import BucketId, StreamBatch
 from punctuated.model.counters import COLUMNS, COUNTERS
 from punctuated.model.spec import JoinSpec, Side
 from punctuated.operator.driver import JoinDriver
@@ -45,7 +45,7 @@ def ran(spec: JoinSpec, n_buckets: int) -> list[JoinDriver]:
     for number in range(n_buckets):
         allocate = shed_allocation(spec.shed, estimates=False)
         schemas = TABLES[0].schema, TABLES[1].schema
-        place = BucketPlace(number, n_buckets)
+        place = BucketId(number, n_buckets)
         driver = JoinDriver(DriverSetup(spec, schemas, (), allocate=allocate, place=place))
         driver.process(parts[0][number], parts[1][number])
         drivers.append(driver)

@@ -5,7 +5,7 @@ import pytest
 
 import punctuated as pt
 from driver_harness import new_driver
-from punctuated.model.batch import BucketPlace, StreamBatch
+from punctuated.model.batch import BucketId, StreamBatch
 from punctuated.model.memory import parse_size, show_size
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
@@ -32,7 +32,7 @@ def feed(driver: JoinDriver, n: int) -> None:
 
 @pytest.mark.parametrize("more", [10_000, 1_000_000])
 def test_a_bucket_fails_before_it_outgrows_its_budget(more: int) -> None:
-    driver = new_driver(spec(4 << 20), place=BucketPlace(3, 8))
+    driver = new_driver(spec(4 << 20), place=BucketId(3, 8))
     driver.process(rows(0, 1_000), rows(0, 1_000))
     with pytest.raises(pt.MemoryBudgetError, match=r"^bucket 3 of 8 holds .* needs .* its budget of 4\.0 MiB;"):
         feed(driver, more)

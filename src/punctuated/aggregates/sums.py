@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from punctuated.aggregates.accumulator import Ints, Mask, T, known_values, lengthen
 from punctuated.kernels.exact_sums import (
     MOST_VALUES,
-    NO_PLACE,
+    NO_DIGIT,
     SCRATCH,
     DigitSums,
     add_values,
@@ -85,7 +85,7 @@ class ExactSums:
         before, widths = self._sums, np.diff(self._sums.starts)
         low = before.starts[:-1] - before.origins
         stop = lengthen(np.where(widths > 0, low + widths, 0).astype(np.int16), n_groups)
-        low = lengthen(low.astype(np.int16), n_groups, NO_PLACE)
+        low = lengthen(low.astype(np.int16), n_groups, NO_DIGIT)
         widen_spans(bits, groups, self._known, low, stop)
         starts = _starts(np.maximum(stop - low, 0))
         digits = np.zeros(starts[-1], np.int64)

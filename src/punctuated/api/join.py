@@ -11,10 +11,10 @@ from punctuated.bind.distances import Near
 from punctuated.bind.options import JoinOptions
 from punctuated.bind.streams import Stream
 from punctuated.errors import ShedError, StreamError
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
 from punctuated.local.joined import Join
 from punctuated.local.streams import TableStream
-from punctuated.model.expression import Expression
 from punctuated.model.policy import Policy
 from punctuated.model.reach import Steps, Within
 from punctuated.model.shed import Shed

@@ -5,9 +5,9 @@ from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec
 
 Table = TypeVar("Table", covariant=True)

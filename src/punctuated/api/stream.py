@@ -12,9 +12,9 @@ from punctuated.bind.options import StreamOptions
 from punctuated.bind.sources import Announced, Source
 from punctuated.bind.streams import Arguments, Stream
 from punctuated.errors import ColumnError, StreamError
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
 from punctuated.local.streams import ChainedTables, TableStream
-from punctuated.model.expression import Expression
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import Duration, Window
 from punctuated.runtime.lineage import FrameOrigin, TableOrigin, origin_of

@@ -1,4 +1,4 @@
-"""Named bytes as one, and tables and plain data as bytes: how states and parcels are written."""
+"""Tables, plain data and bundles of named bytes as bytes: how snapshots and parcels are written."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ _SCHEMA = pa.schema([("name", pa.string()), ("data", pa.large_binary())])
 
 
 def pack_bundle(bundle: Bundle) -> bytes:
-    """Named bytes as one."""
+    """Named bytes as one value."""
     offsets = np.concatenate([[0], np.cumsum([len(data) for data in bundle.values()])]).astype(np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(bundle.values()))]
     values = pa.Array.from_buffers(pa.large_binary(), len(bundle), buffers)
@@ -21,7 +21,7 @@ def pack_bundle(bundle: Bundle) -> bytes:
 
 
 def unpack_bundle(data: bytes) -> Bundle:
-    """The inverse of `pack_bundle`, without copying."""
+    """The named bytes that `pack_bundle` has made one value of, without a copy."""
     try:
         table = from_ipc(data)
         names, values = table["name"].to_pylist(), table["data"].combine_chunks()
@@ -39,15 +39,15 @@ def to_ipc(table: pa.Table) -> pa.Buffer:
 
 
 def from_ipc(data: bytes | pa.Buffer) -> pa.Table:
-    """The inverse of `to_ipc`."""
+    """The table of an Arrow IPC stream."""
     return pa.ipc.open_stream(data).read_all()
 
 
 def to_json(value: Any) -> bytes:
-    """Plain data as bytes."""
+    """Plain data as the bytes of a JSON text."""
     return json.dumps(value).encode()
 
 
 def from_json(data: Any) -> Any:
-    """The inverse of `to_json`, of bytes or of a buffer."""
+    """The plain data of a JSON text, given as bytes or as a buffer."""
     return json.loads(bytes(data))

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.arrow.buffers import byte_data, byte_offsets, list_ends, with_nulls
+from punctuated.arrow.types import decoded, is_bytes, is_text
 
 _TEXT = pa.large_string()
 _LARGEST = 32 << 20  # bytes of rows that are rendered at a time
@@ -45,33 +46,26 @@ def render_values(column: pa.Array) -> pa.Array:
 
 def _texts(column: pa.Array) -> pa.Array:
     """Each value as JSON, null where it is null."""
+    column = decoded(column)
     kind, dtype = pa.types, column.type
-    if isinstance(dtype, pa.BaseExtensionType):
-        return _texts(column.storage)
-    if kind.is_dictionary(dtype):
-        return _texts(column.cast(dtype.value_type))
-    if kind.is_run_end_encoded(dtype):
-        return _texts(pc.run_end_decode(column))
     if kind.is_null(dtype):
         return pa.nulls(len(column), _TEXT)
     if kind.is_boolean(dtype) or kind.is_integer(dtype):
         return column.cast(_TEXT)
     if kind.is_floating(dtype):
         return _numbers(column.cast(_TEXT))
-    if kind.is_string(dtype) or kind.is_large_string(dtype) or kind.is_string_view(dtype):
+    if is_text(dtype):
         return _quoted(_escaped(column.cast(_TEXT)))
     if kind.is_nested(dtype) and not kind.is_union(dtype):
         return _nested(column)
-    return _quoted(_plain(column))
+    return _quoted(_plain_text(column))
 
 
-def _plain(column: pa.Array) -> pa.Array:
-    """Text without anything that would have to be escaped."""
+def _plain_text(column: pa.Array) -> pa.Array:
+    """Each value of a type without text as a text without quotes."""
     kind, dtype = pa.types, column.type
-    if kind.is_binary(dtype) or kind.is_large_binary(dtype) or kind.is_binary_view(dtype):
-        return _hexadecimal(column.cast(pa.binary()) if kind.is_binary_view(dtype) else column)
-    if kind.is_fixed_size_binary(dtype):
-        return _hexadecimal(column.cast(pa.binary()))
+    if is_bytes(dtype):
+        return _hexadecimal(column if kind.is_large_binary(dtype) else column.cast(pa.binary()))
     if kind.is_timestamp(dtype):
         local = column.cast(pa.timestamp(dtype.unit)) if dtype.tz is not None else column
         iso = pc.replace_substring(_in_range(local.cast(_TEXT)), " ", "T")
@@ -86,12 +80,13 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _in_range(texts: pa.Array) -> pa.Array:
-    """Without zero fractions; for a time that no calendar has, Arrow gives its number."""
+    """Times without fractions that are zero; for a time that no calendar has, Arrow gives its number."""
     whole = pc.replace_substring_regex(texts, r"\.0+$", "")
     return pc.replace_substring_regex(whole, r"^<value out of range: (-?[0-9]+)>$", r"\1")
 
 
 def _numbers(texts: pa.Array) -> pa.Array:
+    """Texts of numbers, those in quotes that are no numbers for JSON."""
     is_none = pc.is_in(texts, pa.array(list(_NO_NUMBERS), _TEXT))
     if not pc.any(is_none).as_py():
         return texts
@@ -115,12 +110,12 @@ def _quoted(texts: pa.Array) -> pa.Array:
 
 
 def _hexadecimal(column: pa.Array) -> pa.Array:
-    """Two digits for each byte, all at once."""
+    """Bytes as texts of two digits for each byte."""
     wide = column.cast(pa.large_binary())
     offsets = byte_offsets(wide)
     digits = _HEX_DIGITS[byte_data(wide)[offsets[0] : offsets[-1]]]
-    places = 2 * (offsets - offsets[0])
-    texts = pa.Array.from_buffers(_TEXT, len(wide), [None, pa.py_buffer(places), pa.py_buffer(digits)])
+    text_offsets = 2 * (offsets - offsets[0])
+    texts = pa.Array.from_buffers(_TEXT, len(wide), [None, pa.py_buffer(text_offsets), pa.py_buffer(digits)])
     return with_nulls(texts, column)
 
 
@@ -152,6 +147,6 @@ def _objects(names: list[str], columns: list[pa.Array], n: int) -> pa.Array:
 
 
 def _concatenated(*pieces: Any) -> pa.Array:
-    """Row by row, null where a piece is."""
+    """Texts joined row by row, null where one of them is null."""
     texts = [pa.scalar(piece, _TEXT) if isinstance(piece, str) else piece for piece in pieces]
     return pc.binary_join_element_wise(*texts, pa.scalar("", _TEXT))

@@ -1,4 +1,4 @@
-"""Rows out of several tables that lie one behind the other.
+"""Rows of tables: taken by their indices from several tables, and widened to the columns of a schema.
 
 Arrow copies all chunks of a column into one before it takes from them. For a few rows of a large state that is nearly
 all of the time, so each table is asked for its own rows, and these are put in order.
@@ -15,7 +15,7 @@ _FEW = 0.5  # of all rows: beyond that, one copy of everything is cheaper than t
 
 
 def take_rows(tables: Sequence[pa.Table], rows: npt.NDArray[np.integer]) -> pa.Table:
-    """These rows, counted through all tables, in the order asked for. There must be a table."""
+    """The rows with these indices, counted through all tables, in this order. There must be a table."""
     sizes = [len(table) for table in tables]
     if len(tables) == 1 or rows.size > _FEW * sum(sizes):
         return _take(pa.concat_tables(tables), rows)
@@ -29,21 +29,23 @@ def take_rows(tables: Sequence[pa.Table], rows: npt.NDArray[np.integer]) -> pa.T
         for table, ours, first in zip(tables, by_table, firsts.tolist(), strict=True)
         if ours.size
     ]
-    place = np.empty(rows.size, np.int64)
-    place[order] = np.arange(rows.size)
-    return _take(pa.concat_tables(taken or [tables[0].slice(0, 0)]).combine_chunks(), place)
+    position = np.empty(rows.size, np.int64)
+    position[order] = np.arange(rows.size)
+    return _take(pa.concat_tables(taken or [tables[0].slice(0, 0)]).combine_chunks(), position)
 
 
 def _take(table: pa.Table, rows: npt.NDArray[np.integer]) -> pa.Table:
-    """Rows by numbers of our own: a look at each whether it is one would take longer than the rest."""
+    """The rows with these indices, unchecked: to check each of them would take longer than the rest."""
     return pc.take(table, pa.array(rows), boundscheck=False)
 
 
-# Tables with all columns of a schema; missing columns are null.
+# Missing columns
 
 
 def widen(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Rows of a stream before it gained columns, or of one kind in a view of several.
+    """The rows with all columns of a schema; missing columns are null.
+
+    They are rows of a stream before it gained columns, or of one kind in a view of several.
 
     >>> widen(pa.table({"b": [1]}), pa.schema([("a", pa.string()), ("b", pa.int64())])).to_pylist()
     [{'a': None, 'b': 1}]

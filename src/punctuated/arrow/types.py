@@ -1,30 +1,89 @@
-"""Columns without encodings: the same values, however a library has packed them.
+"""Arrow's types taken apart and put together again, and columns under types of the same values.
 
-Dictionaries, runs and views save memory, but are not types of their own. Other libraries use them without being asked,
-and only some of Arrow's functions know them.
+What has a type for each kind of value and layout walks over types by `with_parts`, `leaf_types` and `decoded`, so that
+a kind of nested type is known here and nowhere else.
 """
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.errors import ColumnError
+# Walking over types
 
 
-def plain_table(table: pa.Table) -> pa.Table:
-    """The table with plain columns."""
-    wanted = [plain_type(dtype) for dtype in table.schema.types]
-    if wanted == table.schema.types:
-        return table
-    columns = [_plain(*each) for each in zip(table.column_names, table.columns, wanted, strict=True)]
-    fields = [field.with_type(dtype) for field, dtype in zip(table.schema, wanted, strict=True)]
-    return pa.table(columns, schema=pa.schema(fields))
+def with_parts(dtype: pa.DataType, change: Callable[[pa.Field], pa.Field | pa.DataType]) -> pa.DataType:
+    """A struct, list or map of the same kind with changed parts; any other type as it is.
+
+    If `change` returns a field, the part is declared like it; if it returns a type, the part may be null, and a list's
+    elements have their default name.
+
+    >>> with_parts(pa.list_(pa.int8()), lambda part: pa.string())
+    ListType(list<item: string>)
+    >>> with_parts(pa.int8(), lambda part: pa.string())
+    DataType(int8)
+    """
+    kind = pa.types
+    if kind.is_struct(dtype):
+        return pa.struct([_named(change(field), field.name) for field in dtype])
+    if kind.is_map(dtype):
+        key, item = change(dtype.key_field), change(dtype.item_field)
+        if isinstance(key, pa.Field):
+            return pa.map_(key.with_nullable(False), item, dtype.keys_sorted)
+        return pa.map_(key, item)
+    if kind.is_list(dtype):
+        return pa.list_(change(dtype.value_field))
+    if kind.is_large_list(dtype):
+        return pa.large_list(change(dtype.value_field))
+    if kind.is_fixed_size_list(dtype):
+        return pa.list_(change(dtype.value_field), dtype.list_size)
+    return dtype
+
+
+def _named(part: pa.Field | pa.DataType, name: str) -> pa.Field:
+    return part if isinstance(part, pa.Field) else pa.field(name, part)
+
+
+def leaf_types(dtype: pa.DataType) -> Iterator[pa.DataType]:
+    """The types inside of a nested type that are not nested themselves; of any other type, itself.
+
+    >>> [str(leaf) for leaf in leaf_types(pa.struct([("a", pa.list_(pa.int8())), ("b", pa.string())]))]
+    ['int8', 'string']
+    """
+    if not pa.types.is_nested(dtype):
+        yield dtype
+        return
+    for number in range(dtype.num_fields):
+        yield from leaf_types(dtype.field(number).type)
+
+
+def decoded(array: pa.Array) -> pa.Array:
+    """The values of an array whose type is an extension, a dictionary or runs; any other array as it is."""
+    dtype = array.type
+    if isinstance(dtype, pa.BaseExtensionType):
+        return decoded(array.storage)
+    if pa.types.is_dictionary(dtype):
+        return decoded(array.cast(dtype.value_type))
+    return decoded(pc.run_end_decode(array)) if pa.types.is_run_end_encoded(dtype) else array
+
+
+def is_text(dtype: pa.DataType) -> bool:
+    """Whether values are texts, in any layout."""
+    kind = pa.types
+    return bool(kind.is_string(dtype) or kind.is_large_string(dtype) or kind.is_string_view(dtype))
+
+
+def is_bytes(dtype: pa.DataType) -> bool:
+    """Whether values are bytes that are no text, in any layout."""
+    kind = pa.types
+    is_long = kind.is_large_binary(dtype) or kind.is_binary_view(dtype)
+    return bool(kind.is_binary(dtype) or is_long or kind.is_fixed_size_binary(dtype))
 
 
 def plain_type(dtype: pa.DataType) -> pa.DataType:
-    """The type of the values.
+    """The type of the same values without dictionaries, runs and views, inside of nested types, too.
 
     >>> plain_type(pa.dictionary(pa.int8(), pa.string_view()))
     DataType(string)
@@ -36,55 +95,14 @@ def plain_type(dtype: pa.DataType) -> pa.DataType:
         return pa.string()
     if kind.is_binary_view(dtype):
         return pa.binary()
-    if kind.is_list(dtype) or kind.is_list_view(dtype):
-        return pa.list_(_plain_field(dtype.value_field))
-    if kind.is_large_list(dtype) or kind.is_large_list_view(dtype):
-        return pa.large_list(_plain_field(dtype.value_field))
-    if kind.is_fixed_size_list(dtype):
-        return pa.list_(_plain_field(dtype.value_field), dtype.list_size)
-    if kind.is_struct(dtype):
-        return pa.struct([_plain_field(field) for field in dtype])
-    if kind.is_map(dtype):
-        return pa.map_(_plain_field(dtype.key_field), _plain_field(dtype.item_field), dtype.keys_sorted)
-    return dtype
+    if kind.is_list_view(dtype):
+        return plain_type(pa.list_(dtype.value_field))
+    if kind.is_large_list_view(dtype):
+        return plain_type(pa.large_list(dtype.value_field))
+    return with_parts(dtype, lambda part: part.with_type(plain_type(part.type)))
 
 
-def _plain_field(field: pa.Field) -> pa.Field:
-    return field.with_type(plain_type(field.type))
-
-
-def _plain(name: str, column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
-    if column.type == wanted:
-        return column
-    try:
-        return pa.chunked_array([_plain_array(chunk, wanted) for chunk in column.chunks], wanted)
-    except pa.ArrowException as error:
-        message = f"column {name!r} of type {column.type} cannot be read as {wanted} ({error}); cast it"
-        raise ColumnError(message) from None
-
-
-def _plain_array(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    if pa.types.is_run_end_encoded(array.type):
-        return _plain_array(pc.run_end_decode(array), wanted)
-    if pa.types.is_list_view(array.type) or pa.types.is_large_list_view(array.type):
-        return _plain_lists(array, wanted)
-    plain = array if array.type == wanted else array.cast(wanted)
-    plain.validate()
-    return plain
-
-
-def _plain_lists(views: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """By hand: Arrow's own cast forgets the last offset."""
-    lengths = pc.fill_null(pc.list_value_length(views), 0).to_numpy(zero_copy_only=False)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    values = _plain_array(views.flatten(), wanted.value_type)
-    is_large = pa.types.is_large_list(wanted)
-    offsets_array = pa.array(offsets, pa.int64() if is_large else pa.int32())
-    kind = pa.LargeListArray if is_large else pa.ListArray
-    return kind.from_arrays(offsets_array, values, mask=views.is_null()).cast(wanted)
-
-
-# Tables with other types; nested values stay as they are in memory.
+# Columns under other types; nested values stay as they are in memory
 #
 # Arrow's cast refuses a null struct if its fields are declared without nulls, as in Spark's variants. But nested
 # types of one stream differ only in declarations: the time zone in which times are shown, and where nulls may be.
@@ -100,12 +118,12 @@ def _recast(column: pa.ChunkedArray, dtype: pa.DataType) -> pa.ChunkedArray:
     if column.type == dtype:
         return column
     if pa.types.is_nested(dtype) and _layout(column.type) == _layout(dtype):
-        return pa.chunked_array([pa.array(_Declared(chunk, dtype)) for chunk in column.chunks], dtype)
+        return pa.chunked_array([pa.array(_DeclaredArray(chunk, dtype)) for chunk in column.chunks], dtype)
     return column.cast(dtype)
 
 
 def uncastable(column: pa.ChunkedArray, dtype: pa.DataType) -> list[int]:
-    """The places of values that another type cannot hold, found by halving: most often there is none."""
+    """The indices of values that another type cannot hold, found by halving: most often there is none."""
     if not len(column):
         return []
     try:
@@ -114,11 +132,11 @@ def uncastable(column: pa.ChunkedArray, dtype: pa.DataType) -> list[int]:
         if len(column) == 1:
             return [0]
         half = len(column) // 2
-        return [*uncastable(column[:half], dtype), *(half + place for place in uncastable(column[half:], dtype))]
+        return [*uncastable(column[:half], dtype), *(half + index for index in uncastable(column[half:], dtype))]
     return []
 
 
-class _Declared:
+class _DeclaredArray:
     """An array under another type of the same layout, for Arrow's interface between libraries."""
 
     def __init__(self, array: pa.Array, dtype: pa.DataType) -> None:
@@ -132,18 +150,14 @@ def _layout(dtype: pa.DataType) -> pa.DataType:
     """A type without declarations that make no difference in memory."""
     if pa.types.is_timestamp(dtype):
         return pa.timestamp(dtype.unit)
-    if pa.types.is_struct(dtype):
-        return pa.struct([pa.field(field.name, _layout(field.type)) for field in dtype])
-    if pa.types.is_map(dtype):
-        return pa.map_(_layout(dtype.key_type), _layout(dtype.item_type))
-    return pa.list_(_layout(dtype.value_type)) if pa.types.is_list(dtype) else dtype
+    return with_parts(dtype, lambda part: _layout(part.type))
 
 
-# One form for equal floating-point numbers: 0.0 for both zeros, one NaN for all of them.
+# One form for equal floating-point numbers: 0.0 for both zeros, one NaN for all of them
 
 
 def canonical_floats(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """The same values in one form; columns of other types stay as they are.
+    """The column with 0.0 for both zeros and one NaN for all NaNs; columns of other types stay as they are.
 
     >>> canonical_floats(pa.array([-0.0, None, 1.5])).to_pylist()
     [0.0, None, 1.5]

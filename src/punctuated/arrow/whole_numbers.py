@@ -13,7 +13,7 @@ from punctuated.kernels.exchange import BLOCK, measure_blocks, narrow_blocks, wi
 Ints = npt.NDArray[np.int64]
 _STORED = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}  # by width; to gain from less than that is not worth it
 Piece: TypeAlias = pa.ChunkedArray | pa.Buffer  # what a parcel brings of a column: as it was, or narrow
-_LEAST = 1 << 10  # rows: with fewer the bytes do not matter
+_FEWEST = 1 << 10  # rows: with fewer the bytes do not matter
 _WORD = 8  # bytes
 
 
@@ -23,33 +23,34 @@ def are_whole(column: pa.ChunkedArray) -> bool:
 
 
 def read_whole(array: pa.Array) -> Ints:
-    """The numbers of a part of such a column; read-only, so that kernels are compiled once."""
+    """The numbers of a chunk of such a column; read-only, so that kernels are compiled once."""
     numbers: Ints = array.view(_stored(array.type)).to_numpy().astype(np.int64, copy=False).view()
     numbers.flags.writeable = False
     return numbers
 
 
 def write_whole(numbers: Ints, dtype: pa.DataType) -> pa.Array:
-    """The inverse; of 64-bit types without a copy."""
+    """An array of a type from its numbers in memory; of 64-bit types without a copy."""
     stored = numbers.astype(f"int{dtype.bit_width}", copy=False)
     return pa.Array.from_buffers(dtype, stored.size, [None, pa.py_buffer(stored)])
 
 
 def _stored(dtype: pa.DataType) -> pa.DataType | None:
+    """The integer type that a type has in memory; None if its values are no whole numbers."""
     kind = pa.types
     is_moment = kind.is_temporal(dtype) and not kind.is_interval(dtype)
     return _STORED.get(dtype.bit_width) if kind.is_integer(dtype) or is_moment else None
 
 
-# Columns of whole numbers in few bits, since an exchange copies every byte a dozen times and more.
+# In few bits, since an exchange copies every byte a dozen times and more
 #
 # Event times, keys and amounts in cents span far less than the 64 bits of their type, within a few rows least of all.
 # A column with nulls, and columns of other types, stay as they are.
 
 
 def narrowed(column: pa.ChunkedArray) -> pa.Buffer | None:
-    """The numbers of a column in few bits, if it is one of many whole numbers."""
-    if len(column) < _LEAST or not are_whole(column):
+    """The numbers of a column in few bits; None if it is short, or not one of whole numbers."""
+    if len(column) < _FEWEST or not are_whole(column):
         return None
     return pa.py_buffer(_narrowed(read_whole(column.combine_chunks())))
 
@@ -66,7 +67,7 @@ def widened(pieces: Sequence[tuple[int, Piece]], dtype: pa.DataType) -> pa.Chunk
 
 
 def _narrowed(numbers: Ints) -> Ints:
-    """Bases, widths and words one after the other, each from a whole word on."""
+    """Numbers as the bases, widths and words of their blocks, each of these from a whole word on."""
     n_blocks = _blocks(numbers.size)
     bases, widths = np.empty(n_blocks, np.int64), np.zeros(_words(n_blocks) * _WORD, np.uint8)
     n_words = measure_blocks(numbers, bases, widths[:n_blocks])
@@ -78,6 +79,7 @@ def _narrowed(numbers: Ints) -> Ints:
 
 
 def _widened(pieces: Sequence[tuple[int, pa.Buffer]]) -> Ints:
+    """The numbers of narrow pieces, one piece after the other."""
     numbers, start = np.empty(sum(n_rows for n_rows, _ in pieces), np.int64), 0
     for n_rows, data in pieces:
         n_blocks = _blocks(n_rows)
@@ -95,5 +97,5 @@ def _blocks(n_rows: int) -> int:
 
 
 def _words(n_blocks: int) -> int:
-    """That hold a byte for each block."""
+    """How many words hold a byte for each block."""
     return -(-n_blocks // _WORD)

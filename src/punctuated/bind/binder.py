@@ -14,12 +14,12 @@ from punctuated.bind.distances import WINDOWS, Near, as_windows, check_number, c
 from punctuated.bind.options import JoinOptions
 from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
 from punctuated.expressions.evaluate import check_predicate
+from punctuated.expressions.nodes import HERE, Column, Expression
 from punctuated.expressions.shape import selected_names
 from punctuated.intake.reading import Reader
-from punctuated.keys.codec import BOTH_SIDES, Places, common_key_type
+from punctuated.keys.types import BOTH_SIDES, SideLabels, common_key_type
 from punctuated.model.algorithm import Algorithm, choose_algorithm, pair
 from punctuated.model.arguments import LARGEST, whole_number
-from punctuated.model.expression import HERE, Column, Expression
 from punctuated.model.memory import parse_memory, parse_size
 from punctuated.model.policy import Policy
 from punctuated.model.reach import reach_by_windows
@@ -138,9 +138,9 @@ def _key_types(streams: Sequence[DeclaredStream]) -> list[pa.DataType]:
     types = [first.schema.field(name).type for name in first.spec.key]
     for number, stream in enumerate(streams[1:]):
         before = " and ".join(each.spec.name for each in streams[: number + 1])
-        places = BOTH_SIDES if len(streams) == 2 else Places.of(before, stream.spec.name)
+        labels = BOTH_SIDES if len(streams) == 2 else SideLabels.of(before, stream.spec.name)
         theirs = [stream.schema.field(name).type for name in stream.spec.key]
-        types = [common_key_type(*each, places) for each in zip(first.spec.key, types, theirs, strict=True)]
+        types = [common_key_type(*each, labels) for each in zip(first.spec.key, types, theirs, strict=True)]
     return types
 
 

@@ -12,11 +12,11 @@ from typing import Unpack
 import pyarrow as pa
 
 from punctuated.errors import LateGroupsWarning, UnboundedStateWarning
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select, Shape, shape_results
 from punctuated.intake.reading import Reader
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.batch import BucketPlace
-from punctuated.model.expression import Expression
+from punctuated.model.batch import BucketId
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import output_time_type
 from punctuated.operator.driver import JoinDriver
@@ -156,7 +156,7 @@ class BoundJoin:
             allocate=self._allocation,
             timed=self.view.is_timed or is_ordered,
             estimated=self._estimates,
-            place=BucketPlace(bucket, self.n_buckets, self.at_once),
+            place=BucketId(bucket, self.n_buckets, self.at_once),
             definition=self.definition,
         )
 

@@ -7,11 +7,11 @@ import pyarrow as pa
 
 from punctuated.bind.sources import Announced, Clustered, RowsWith, Source, Unique, When, single_sources
 from punctuated.errors import ColumnError, StreamError
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select, Shape
 from punctuated.intake.reading import Reader
-from punctuated.keys.codec import are_keys_alike
-from punctuated.model.arguments import HIDDEN, column_names, given_twice, hint_of, text
-from punctuated.model.expression import Expression
+from punctuated.keys.types import are_keys_alike
+from punctuated.model.arguments import HIDDEN, column_names, duplicates, hint_of, text
 from punctuated.model.spec import OnViolation, StreamSpec
 from punctuated.model.times import are_times_alike, is_time
 from punctuated.model.window import Duration, UntilWindow, Window, as_window, parse_duration
@@ -181,7 +181,7 @@ def check_columns(
     order: str | None,
 ) -> None:
     """Raise if a column is missing or of a type that does not fit."""
-    if twice := given_twice(schema.names):
+    if twice := duplicates(schema.names):
         raise ColumnError(f"stream {stream!r} has two columns of the name {twice[0]!r}; rename one")
     for name in schema.names:
         if HIDDEN in name:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from punctuated.bind.sources import Source
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
-from punctuated.model.expression import Expression
 from punctuated.model.policy import Policy
 from punctuated.model.shed import Shed
 from punctuated.model.window import Duration, Window

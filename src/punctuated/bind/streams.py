@@ -9,8 +9,8 @@ import pyarrow as pa
 from punctuated.bind.declared import DeclaredStream
 from punctuated.bind.options import StreamOptions
 from punctuated.bind.sources import Source
+from punctuated.expressions.nodes import Expression, over
 from punctuated.expressions.shape import columns_of
-from punctuated.model.expression import Expression, over
 from punctuated.model.spec import StreamSpec
 
 

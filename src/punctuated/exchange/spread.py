@@ -18,12 +18,12 @@ from punctuated.arrow.rows import take_rows
 from punctuated.arrow.whole_numbers import are_whole, read_whole, write_whole
 from punctuated.intake.prepare import ending_times, key_columns, punctuation_times, row_times
 from punctuated.intake.watermarks import Boundaries, make_tick
-from punctuated.kernels.exchange import deal_numbers, place_rows
+from punctuated.kernels.exchange import assign_positions, deal_numbers
 from punctuated.kernels.key_bytes import hash_keys, mix_codes
 from punctuated.keys.codec import OrderedKeys
 from punctuated.keys.encoding import encode_rows
 from punctuated.model.batch import EndedKeys, StreamBatch
-from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
+from punctuated.model.punctuation import Punctuation, PunctuationKind, classify, named_values
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 
@@ -69,8 +69,8 @@ def spread(
         rows = split(batch.rows, bucket_numbers([batch.rows[name] for name in stream.key], n_buckets), n_buckets)
     else:
         rows = split(batch.rows, _row_numbers(stream, batch.rows, n_buckets), n_buckets)
-    named = [p for p in batch.punctuations if _kind(stream, p) is Kind.VALUES]
-    others = tuple(p for p in batch.punctuations if _kind(stream, p) is not Kind.VALUES)
+    named = [p for p in batch.punctuations if _kind(stream, p) is PunctuationKind.VALUES]
+    others = tuple(p for p in batch.punctuations if _kind(stream, p) is not PunctuationKind.VALUES)
     endings = [_spread_endings(each, n_buckets) for each in (*batch.endings, *_as_endings(stream, named, types))]
     return [
         StreamBatch(rows[bucket], tuple(each[bucket] for each in endings if len(each[bucket].keys)), others, tick=tick)
@@ -88,7 +88,7 @@ def _tick(stream: StreamSpec, batch: StreamBatch) -> pa.Table:
     return make_tick(stream, np.sort(ts), punctuation_times(batch, said_at), boundaries)
 
 
-def _kind(stream: StreamSpec, punctuation: Punctuation) -> Kind:
+def _kind(stream: StreamSpec, punctuation: Punctuation) -> PunctuationKind:
     return classify(punctuation.patterns, stream.columns, stream.key, stream.time)
 
 
@@ -98,7 +98,7 @@ def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
         return [table]
     edges = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(numbers, minlength=n_buckets))])
     places = np.empty(numbers.size, np.int32)
-    place_rows(numbers, edges[:-1].copy(), places)
+    assign_positions(numbers, edges[:-1].copy(), places)
     named = dict(zip(table.column_names, table.columns, strict=True))
     others = [name for name, column in named.items() if not are_whole(column)]
     order = _dealt([read_whole(pa.array(np.arange(numbers.size)))], places) if others else places

@@ -14,7 +14,8 @@ import punctuated as pt
 from punctuated.experiments.progress import Progress, report
 from punctuated.experiments.timed import timed
 from punctuated.experiments.trial import SECOND_US, join_quietly
-from punctuated.model.expression import Expression, band
+from punctuated.expressions.builders import band
+from punctuated.expressions.nodes import Expression
 from punctuated.plan import cost
 
 MINUTE_S = 60.0

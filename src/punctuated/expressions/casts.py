@@ -1,19 +1,43 @@
-"""Casts: a value that another type cannot hold becomes null, that one alone."""
+"""Casts, and the types that they name: a value that another type cannot hold becomes null, that one alone."""
 
+import re
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from punctuated.errors import PredicateError
 from punctuated.expressions.functions import rounded
 
 _MOST_DIGITS, _BEHIND_THE_POINT = 76, 38  # of decimals of 256 bits, while texts are read
 _OF_INTEGERS = 20  # digits of the largest one
 _NUMERAL = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+_OF_SQL = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "integer": pa.int32(),
+    "bigint": pa.int64(),
+    "real": pa.float32(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "text": pa.string(),
+    "varchar": pa.string(),
+    "char": pa.string(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", "UTC"),
+    "decimal": pa.decimal128(10, 0),
+}
+_DECIMAL = re.compile(r"(?:decimal|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 
 
 def cast(values: Any, dtype: pa.DataType) -> Any:
-    """Columns or scalars as another type.
+    """The values of a column or scalar as another type.
 
     Fractions of integers and parts of a unit of time are cut off; decimals are rounded, halves away from zero.
     """
@@ -25,7 +49,7 @@ def cast(values: Any, dtype: pa.DataType) -> Any:
 
 
 def _options(dtype: pa.DataType) -> pc.CastOptions:
-    """Of a decimal as a decimal, Arrow would cut off digits before the point, too; those behind it are rounded here."""
+    """Options of Arrow's cast. Decimals are not truncated, since that would cut off digits before the point, too."""
     cuts, rounds = not pa.types.is_decimal(dtype), pa.types.is_floating(dtype)  # a large integer as the nearest double
     return pc.CastOptions(
         target_type=dtype, allow_time_truncate=True, allow_decimal_truncate=cuts, allow_float_truncate=rounds
@@ -33,7 +57,7 @@ def _options(dtype: pa.DataType) -> pc.CastOptions:
 
 
 def _prepared(values: Any, dtype: pa.DataType) -> Any:
-    """What Arrow refuses as a whole, made ready: fractions cut off, texts that are no numbers made null."""
+    """Values that Arrow can cast: fractions are cut off, and texts that are no numbers are null."""
     if pa.types.is_integer(dtype) and pa.types.is_floating(values.type):
         return pc.trunc(values)
     if not _is_text(values.type):
@@ -44,7 +68,7 @@ def _prepared(values: Any, dtype: pa.DataType) -> Any:
 
 
 def _rounded(values: Any, dtype: pa.DataType) -> Any:
-    """Numbers with as many digits behind the point as a decimal has, and with as many before it as they need."""
+    """Values rounded to as many digits behind the point as a decimal type has."""
     ready = values
     if _is_text(values.type):
         n = max(1, min(_BEHIND_THE_POINT, _MOST_DIGITS - dtype.precision + dtype.scale))
@@ -79,3 +103,26 @@ def _chunks(values: Any) -> list[pa.Array]:
 
 def _is_text(dtype: pa.DataType) -> bool:
     return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
+
+
+# Types by name
+
+
+def named_type(value: pa.DataType | str) -> pa.DataType:
+    """A type of Arrow as it is, or the one of this name, in Arrow or in SQL.
+
+    >>> named_type("bigint"), named_type("decimal(10, 2)"), named_type("timestamp[ms]")
+    (DataType(int64), Decimal128Type(decimal128(10, 2)), TimestampType(timestamp[ms]))
+    """
+    if isinstance(value, pa.DataType):
+        return value
+    name = str(value).strip().lower()
+    try:
+        digits = _DECIMAL.fullmatch(name)
+        if digits is not None:
+            return pa.decimal128(int(digits[1]), int(digits[2] or 0))
+        return _OF_SQL[name] if name in _OF_SQL else pa.type_for_alias(name)
+    except ValueError:
+        raise PredicateError(
+            f"cast({value!r}): there is no such type; give one of Arrow's, or one of {', '.join(_OF_SQL)}"
+        ) from None

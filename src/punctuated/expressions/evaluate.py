@@ -1,7 +1,7 @@
-"""The values of expressions, column-wise. Nulls are those of SQL.
+"""The values of expressions, computed column by column. Nulls are those of SQL.
 
 Numbers are exact: where a sum or a product leaves its type, it is computed in a wider one. What still cannot be
-computed, or divides by zero, is null, for that row alone: what is true of one does not depend on those beside it.
+computed, or divides by zero, is null, for that row alone: no row depends on those beside it.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,13 +16,13 @@ from punctuated.errors import PredicateError
 from punctuated.expressions.casts import cast
 from punctuated.expressions.exact import beside, operate, truth
 from punctuated.expressions.functions import compute_call
-from punctuated.model.expression import (
+from punctuated.expressions.nodes import (
     HERE,
-    Call,
-    Case,
+    CaseWhen,
     Cast,
     Column,
     Expression,
+    FunctionCall,
     Literal,
     Negation,
     NullTest,
@@ -51,17 +51,17 @@ def _computed(expression: Expression, tables: Sequence[pa.Table]) -> Any:
         return pc.invert(truth(evaluate(expression.inner, tables)))
     if isinstance(expression, NullTest):
         return pc.is_null(evaluate(expression.inner, tables))
-    if isinstance(expression, Call):
+    if isinstance(expression, FunctionCall):
         return compute_call(expression.function, [evaluate(each, tables) for each in expression.arguments])
     if isinstance(expression, Cast):
         return cast(evaluate(expression.inner, tables), expression.type)
-    if isinstance(expression, Case):
+    if isinstance(expression, CaseWhen):
         return _chosen(expression, tables)
     assert isinstance(expression, Operation)
     return operate(expression.operator, evaluate(expression.first, tables), evaluate(expression.second, tables))
 
 
-def _chosen(case: Case, tables: Sequence[pa.Table]) -> Any:
+def _chosen(case: CaseWhen, tables: Sequence[pa.Table]) -> Any:
     values = pa.scalar(None) if case.otherwise is None else evaluate(case.otherwise, tables)
     for condition, value in reversed(case.branches):
         holds = pc.fill_null(truth(evaluate(condition, tables)), False)
@@ -70,7 +70,7 @@ def _chosen(case: Case, tables: Sequence[pa.Table]) -> Any:
 
 
 def by_halves(tables: Sequence[pa.Table], compute: Callable[[Sequence[pa.Table]], T], otherwise: T) -> list[T]:
-    """What is computed of all rows; if it fails, of ever smaller parts, and `otherwise` of a row that fails alone."""
+    """The results over all rows, or over ever smaller parts where that fails; `otherwise` for one row that fails."""
     try:
         return [compute(tables)]
     except PredicateError:
@@ -86,18 +86,18 @@ def by_halves(tables: Sequence[pa.Table], compute: Callable[[Sequence[pa.Table]]
 def result_type(expression: Expression, schema: pa.Schema) -> pa.DataType:
     """The type of the values for a table with these columns; raises if there can be none.
 
-    Asked of a row, if only of nulls: without any, Arrow does not even look at some types.
+    It is found with one row of nulls: without any row, Arrow does not even look at some types.
     """
     return evaluate(expression, [null_row(schema)]).type
 
 
 def null_row(schema: pa.Schema) -> pa.Table:
-    """A table of one row."""
+    """A table with one row of nulls."""
     return pa.table([pa.nulls(1, dtype) for dtype in schema.types], names=schema.names)
 
 
 def column_of(expression: Expression, table: pa.Table, dtype: pa.DataType) -> pa.ChunkedArray:
-    """The values as a column of a type, that of `result_type`; null where a value does not fit it."""
+    """The values as a column of a type, as `result_type` gives it; null where a value does not fit it."""
     if isinstance(expression, Column):
         return table[expression.name]
 
@@ -119,7 +119,7 @@ def _as_column(values: Any, n_rows: int, dtype: pa.DataType) -> pa.ChunkedArray:
 
 
 def which_hold(expression: Expression, tables: Sequence[pa.Table]) -> Mask:
-    """Of which rows a predicate is true: null counts as false."""
+    """Which rows a predicate is true of; null counts as false."""
 
     def compute(tables: Sequence[pa.Table]) -> Mask:
         return _mask(expression, tables)
@@ -145,5 +145,5 @@ Where = Callable[..., Mask]  # which results count: takes the rows of each strea
 
 
 def where_predicate(expression: Expression) -> Where:
-    """An extra predicate on results; null counts as false, as in SQL."""
+    """The function that says of which results an extra predicate is true; null counts as false, as in SQL."""
     return lambda *tables: which_hold(expression, tables)

@@ -11,7 +11,7 @@ _DIGITS_128, _DIGITS_256 = 38, 76  # that decimals of so many bits hold
 
 
 def operate(operator: str, first: Any, second: Any) -> Any:
-    """What an operator makes of two columns or scalars."""
+    """The values of an operator over two columns or scalars."""
     compute = _OPERATORS[operator]
     first, second = beside(first, second)
     try:
@@ -23,7 +23,7 @@ def operate(operator: str, first: Any, second: Any) -> Any:
 
 
 def beside(*values: Any) -> list[Any]:
-    """Numbers of which some are floating-point: all are. Arrow refuses an integer that is no double; it is rounded."""
+    """The values, integers as floating-point numbers if some value is one; Arrow would refuse to round them."""
     floating = [each.type for each in values if pa.types.is_floating(each.type)]
     if not floating:
         return list(values)
@@ -37,7 +37,7 @@ def is_exact(dtype: pa.DataType) -> bool:
 
 
 def roomy(values: Any) -> Any:
-    """Decimals with one more digit, which rounding may need; other numbers are what they are."""
+    """Decimals with one more digit, which rounding may need; other numbers as they are."""
     dtype = values.type
     if not pa.types.is_decimal(dtype):
         return values
@@ -46,12 +46,12 @@ def roomy(values: Any) -> Any:
 
 
 def truth(values: Any) -> Any:
-    """Null as a truth value, if that is all there is."""
+    """The values as truth values, if they are nulls without a type."""
     return values.cast(pa.bool_()) if pa.types.is_null(values.type) else values
 
 
 def not_zero(values: Any) -> Any:
-    """Numbers, null in the place of zero."""
+    """Numbers, with null in place of zero."""
     is_zero = pc.equal(values, pa.scalar(0, pa.int8()))
     return pc.if_else(is_zero, pa.scalar(None, values.type), values)
 
@@ -70,7 +70,7 @@ def _divide(first: Any, second: Any) -> Any:
 
 
 def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Arrow compares nothing with nothing not at all: it is null."""
+    """A comparison that gives null for two nulls without a type, which Arrow refuses to compare."""
 
     def of(first: Any, second: Any) -> Any:
         both_null = pa.types.is_null(first.type) and pa.types.is_null(second.type)

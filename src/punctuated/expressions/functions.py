@@ -1,6 +1,12 @@
-"""Arguments of functions that must be the same for all rows."""
+"""The functions of expressions: one table has their names, their synonyms in SQL, and what computes them.
+
+A function is added by one row of `FUNCTIONS`: `pt.call` and the query language take it from there. An argument is a
+column or a scalar; Arrow says if its type does not fit.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,22 +17,24 @@ from punctuated.errors import PredicateError
 from punctuated.expressions.exact import beside, is_exact, not_zero, operate, roomy, truth
 from punctuated.model.arguments import hint_of
 
-_MOMENT = pa.timestamp("us")
+_TEXT, _DOUBLE, _MOMENT = pa.string(), pa.float64(), pa.timestamp("us")
 _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond")
 _SUNDAY = 7
-_TEXT = pa.string()
-_DOUBLE = pa.float64()
+_ANY = 1_000_000_000  # any number of arguments
+
+
+# Arguments
 
 
 def constant(value: Any, function: str, what: str) -> Any:
-    """The one value of an argument."""
+    """The value of an argument that must be the same for all rows."""
     if not isinstance(value, pa.Scalar):
         raise PredicateError(f"{function}: give {what} as a value, the same for all rows, not as a column")
     return value.as_py()
 
 
 def whole(value: Any, function: str, what: str) -> int | None:
-    """The same for whole numbers; None for null."""
+    """The whole number of an argument that must be the same for all rows; None for null."""
     found = constant(value, function, what)
     if found is not None and (not isinstance(found, int) or isinstance(found, bool)):
         raise PredicateError(f"{function}: {what} is {found!r}; give a whole number")
@@ -34,7 +42,7 @@ def whole(value: Any, function: str, what: str) -> int | None:
 
 
 def text(value: Any, function: str, what: str) -> str | None:
-    """The same for texts."""
+    """The text of an argument that must be the same for all rows; None for null."""
     found = constant(value, function, what)
     if found is not None and not isinstance(found, str):
         raise PredicateError(f"{function}: {what} is {found!r}; give a text")
@@ -42,15 +50,15 @@ def text(value: Any, function: str, what: str) -> str | None:
 
 
 def typed(value: Any, dtype: pa.DataType) -> Any:
-    """Null with a type, if it has none; Arrow's functions are particular about that."""
+    """The value itself, or null with a type if it is a null without one: Arrow's functions refuse that."""
     return value.cast(dtype) if pa.types.is_null(value.type) else value
 
 
-# Fields of structs.
+# Structs
 
 
 def field(value: Any, name: Any) -> Any:
-    """The values of one field; null where there is no struct."""
+    """The values of one field of a struct; null where there is no struct."""
     wanted = text(name, "field", "the name of the field")
     if not pa.types.is_struct(value.type):
         raise PredicateError(f"field: the value is of type {value.type}, which has no fields")
@@ -60,31 +68,31 @@ def field(value: Any, name: Any) -> Any:
     return pc.struct_field(value, wanted)
 
 
-# Functions of timestamps and dates; a timestamp with a time zone is taken as a clock there shows it.
+# Timestamps and dates: a timestamp with a time zone is taken as a clock there shows it
 
 
 def part(of: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A part of the date or the time of day."""
+    """The function that gives a part of the date or of the time of day, such as the month."""
     return lambda value: of(_moments(value))
 
 
 def day_of_week(value: Any) -> Any:
-    """1 for Sunday up to 7 for Saturday, as in Spark."""
+    """The day of the week as in Spark: 1 for Sunday up to 7 for Saturday."""
     return pc.day_of_week(value, count_from_zero=False, week_start=_SUNDAY)
 
 
 def truncated(unit: Any, value: Any) -> Any:
     """The start of the hour, day, week (Monday) and so on that a moment is in."""
-    given = text(unit, "date_trunc", "the unit")
-    name = None if given is None else given.lower()
+    wanted = text(unit, "date_trunc", "the unit")
+    name = None if wanted is None else wanted.lower()
     if name is not None and name not in _UNITS:
-        raise PredicateError(f"date_trunc: the unit is {given!r}; give one of {', '.join(_UNITS)}")
+        raise PredicateError(f"date_trunc: the unit is {wanted!r}; give one of {', '.join(_UNITS)}")
     moments = _moments(value)
     return pa.scalar(None, moments.type) if name is None else pc.floor_temporal(moments, unit=name)
 
 
 def date(value: Any) -> Any:
-    """The day."""
+    """The day that a moment is in."""
     return typed(value, _MOMENT).cast(pa.date32())
 
 
@@ -96,31 +104,29 @@ def epoch(value: Any) -> Any:
 
 
 def _moments(value: Any) -> Any:
-    """Dates as their first moments."""
+    """Timestamps as they are, and dates as their first moments."""
     moments = typed(value, _MOMENT)
     return moments.cast(_MOMENT) if pa.types.is_date(moments.type) else moments
 
 
-# Functions of texts, character by character whatever these take in memory.
+# Texts: counted in characters, however many bytes these take
 
 
 def upper(value: Any) -> Any:
-    """In capital letters."""
     return pc.utf8_upper(typed(value, _TEXT))
 
 
 def lower(value: Any) -> Any:
-    """In small letters."""
     return pc.utf8_lower(typed(value, _TEXT))
 
 
 def length(value: Any) -> Any:
-    """The number of characters."""
+    """The number of characters of a text."""
     return pc.utf8_length(typed(value, _TEXT)).cast(pa.int64())
 
 
 def trimmed(trim: Callable[..., Any]) -> Callable[..., Any]:
-    """Without spaces at its ends, or without other characters that are given."""
+    """The function that takes spaces, or other characters that are given, from the ends of a text."""
 
     def of(value: Any, characters: Any = None) -> Any:
         texts = typed(value, _TEXT)
@@ -133,7 +139,7 @@ def trimmed(trim: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def substring(value: Any, start: Any, n: Any = None) -> Any:
-    """A part, from the first character, which is number 1; a negative start counts from the end."""
+    """A part of a text. The first character is number 1; a negative start counts from the end."""
     texts, first = typed(value, _TEXT), whole(start, "substring", "the first place")
     size = None if n is None else whole(n, "substring", "the length")
     if first is None or (n is not None and size is None):
@@ -150,7 +156,7 @@ def substring(value: Any, start: Any, n: Any = None) -> Any:
 
 
 def replaced(value: Any, old: Any, new: Any) -> Any:
-    """With another text in the place of one, wherever that is."""
+    """A text in which every occurrence of `old` has become `new`."""
     texts = typed(value, _TEXT)
     before, after = text(old, "replace", "the text to replace"), text(new, "replace", "the new text")
     if before is None or after is None:
@@ -159,7 +165,7 @@ def replaced(value: Any, old: Any, new: Any) -> Any:
 
 
 def concatenated(*values: Any) -> Any:
-    """One behind the other; null if one of them is."""
+    """Texts joined one behind the other; null if one of them is null."""
     if any(pa.types.is_binary(each.type) or pa.types.is_large_binary(each.type) for each in values):
         raise PredicateError("concat: bytes are no text; cast them to text first")
     kind = pa.large_string() if any(pa.types.is_large_string(each.type) for each in values) else _TEXT
@@ -167,7 +173,7 @@ def concatenated(*values: Any) -> Any:
 
 
 def matched(function: str, match: Callable[..., Any]) -> Callable[..., Any]:
-    """Whether a text is as a pattern says."""
+    """The function that says whether a text matches a pattern."""
 
     def of(value: Any, pattern: Any) -> Any:
         wanted = text(pattern, function, "the pattern")
@@ -176,26 +182,26 @@ def matched(function: str, match: Callable[..., Any]) -> Callable[..., Any]:
     return of
 
 
-# Functions of numbers. What has no value, such as the root of -1, is null.
+# Numbers: what has no value, such as the root of -1, is null
 
 
 def absolute(value: Any) -> Any:
-    """|x|."""
+    """The absolute value."""
     return pc.abs_checked(typed(value, _DOUBLE))
 
 
 def ceil(value: Any) -> Any:
-    """The next whole number above; integers stay what they are."""
+    """The smallest whole number that is not below the value; integers stay as they are."""
     return value if pa.types.is_integer(value.type) else pc.ceil(roomy(typed(value, _DOUBLE)))
 
 
 def floor(value: Any) -> Any:
-    """The next whole number below."""
+    """The largest whole number that is not above the value; integers stay as they are."""
     return value if pa.types.is_integer(value.type) else pc.floor(roomy(typed(value, _DOUBLE)))
 
 
 def rounded(value: Any, digits: Any = None) -> Any:
-    """To so many digits behind the point; halves go away from zero."""
+    """The value rounded to so many digits behind the point; halves go away from zero."""
     n = 0 if digits is None else whole(digits, "round", "the number of digits")
     numbers = roomy(typed(value, _DOUBLE))
     if n is None:
@@ -204,12 +210,12 @@ def rounded(value: Any, digits: Any = None) -> Any:
 
 
 def square_root(value: Any) -> Any:
-    """The root; null below zero."""
+    """The square root; null below zero."""
     return pc.sqrt(_where(_double(value), pc.greater_equal))
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """A power, as a floating-point number."""
+    """The base to the power of the exponent, as a floating-point number."""
     return pc.power(_double(base), _double(exponent))
 
 
@@ -219,27 +225,27 @@ def exponential(value: Any) -> Any:
 
 
 def natural_logarithm(value: Any) -> Any:
-    """To the base e; null unless above zero."""
+    """The logarithm to the base e; null unless the value is above zero."""
     return pc.ln(_where(_double(value), pc.greater))
 
 
 def decimal_logarithm(value: Any) -> Any:
-    """To the base 10; null unless above zero."""
+    """The logarithm to the base 10; null unless the value is above zero."""
     return pc.log10(_where(_double(value), pc.greater))
 
 
 def sign(value: Any) -> Any:
-    """-1, 0 or 1."""
+    """-1, 0 or 1: the sign of a number."""
     return pc.sign(typed(value, _DOUBLE))
 
 
 def quotient(dividend: Any, divisor: Any) -> Any:
-    """The division of SQL: of floating-point numbers, and null by zero."""
+    """The quotient as in SQL: a floating-point number; null if the divisor is zero."""
     return pc.divide(_double(dividend), not_zero(_double(divisor)))
 
 
 def remainder(dividend: Any, divisor: Any) -> Any:
-    """What is left of a division that is cut off at the point: it has the sign of the dividend; null by zero."""
+    """The remainder of a division cut off at the point, with the dividend's sign; null if the divisor is zero."""
     first, second = typed(dividend, pa.int64()), typed(divisor, pa.int64())
     if is_exact(first.type) and is_exact(second.type):
         divisor = not_zero(second)
@@ -247,7 +253,7 @@ def remainder(dividend: Any, divisor: Any) -> Any:
     first, second = _double(first), not_zero(_double(second))
     if isinstance(first, pa.Scalar) and isinstance(second, pa.Scalar):
         return remainder(pa.chunked_array([pa.array([first.as_py()], _DOUBLE)]), second)[0]
-    found = np.fmod(_plain(first), _plain(second))
+    found = np.fmod(_as_numpy(first), _as_numpy(second))
     return pc.if_else(pc.and_(pc.is_valid(first), pc.is_valid(second)), pa.array(found), pa.scalar(None, _DOUBLE))
 
 
@@ -255,37 +261,28 @@ def _whole_part(quotient: Any) -> Any:
     return pc.trunc(quotient) if pa.types.is_decimal(quotient.type) else quotient
 
 
-def _plain(values: Any) -> Any:
-    """As NumPy has it; nulls are NaN."""
+def _as_numpy(values: Any) -> Any:
+    """Doubles as a NumPy scalar or array; nulls become NaN."""
     if isinstance(values, pa.Scalar):
         return np.float64(np.nan if values.as_py() is None else values.as_py())
     return values.to_numpy(zero_copy_only=False) if isinstance(values, pa.Array) else values.to_numpy()
 
 
 def _double(value: Any) -> Any:
-    """The nearest double: integers beyond 2^53 are rounded."""
+    """The nearest doubles: integers beyond 2^53 are rounded."""
     return value if value.type == _DOUBLE else value.cast(_DOUBLE, safe=not pa.types.is_integer(value.type))
 
 
 def _where(values: Any, compare: Any) -> Any:
-    """Numbers, null where they do not compare so with zero."""
+    """Numbers, null where the comparison with zero is false."""
     return pc.if_else(compare(values, 0.0), values, pa.scalar(None, _DOUBLE))
 
 
-# Functions by name. An argument is a column or a scalar; Arrow says if its type does not fit.
+# Values of any type
 
 
-def compute_call(function: str, arguments: Sequence[Any]) -> Any:
-    """What a function gives for these arguments."""
-    return COMPUTED[function](*arguments)
-
-
-def _first_known(*values: Any) -> Any:
-    return _of_some(pc.coalesce, values)
-
-
-def _of_some(compute: Callable[..., Any], values: Sequence[Any]) -> Any:
-    """Arrow takes no column without a type beside others; it would change nothing."""
+def _of_typed(compute: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """Compute over the values that have a type: Arrow refuses others, and nulls would change nothing."""
     typed = [each for each in values if not pa.types.is_null(each.type)]
     return compute(*beside(*typed)) if typed else pa.scalar(None)
 
@@ -299,7 +296,7 @@ def _choose(condition: Any, value: Any, otherwise: Any) -> Any:
 
 
 def _is_among(value: Any, *listed: Any) -> Any:
-    """Null if there is none in the list that is equal, but a null."""
+    """Whether the value equals one of the list; null if it equals none but the list has a null."""
     if all(isinstance(each, pa.Scalar) for each in listed):
         values = _as_set(value, [each.as_py() for each in listed if each.as_py() is not None])
         if values is not None:
@@ -313,56 +310,91 @@ def _is_among(value: Any, *listed: Any) -> Any:
 
 
 def _as_set(value: Any, listed: Sequence[Any]) -> pa.Array | None:
-    """The list in the type of the value, if it fits."""
+    """The list as an array of the value's type; None if it does not fit."""
     try:
         return pa.array(listed).cast(value.type)
     except (pa.ArrowException, TypeError):
         return None
 
 
-COMPUTED: dict[str, Callable[..., Any]] = {
-    "abs": absolute,
-    "ceil": ceil,
-    "floor": floor,
-    "round": rounded,
-    "sqrt": square_root,
-    "power": power,
-    "exp": exponential,
-    "ln": natural_logarithm,
-    "log10": decimal_logarithm,
-    "sign": sign,
-    "mod": remainder,
-    "divide": quotient,
-    "greatest": lambda *values: _of_some(pc.max_element_wise, values),
-    "least": lambda *values: _of_some(pc.min_element_wise, values),
-    "coalesce": _first_known,
-    "nullif": _null_if,
-    "if": _choose,
-    "in": _is_among,
-    "field": field,
-    "upper": upper,
-    "lower": lower,
-    "length": length,
-    "trim": trimmed(pc.utf8_trim),
-    "ltrim": trimmed(pc.utf8_ltrim),
-    "rtrim": trimmed(pc.utf8_rtrim),
-    "substring": substring,
-    "replace": replaced,
-    "concat": concatenated,
-    "starts_with": matched("starts_with", pc.starts_with),
-    "ends_with": matched("ends_with", pc.ends_with),
-    "like": matched("like", pc.match_like),
-    "ilike": matched("ilike", lambda text, pattern: pc.match_like(text, pattern, ignore_case=True)),
-    "regexp_like": matched("regexp_like", pc.match_substring_regex),
-    "year": part(pc.year),
-    "quarter": part(pc.quarter),
-    "month": part(pc.month),
-    "day": part(pc.day),
-    "hour": part(pc.hour),
-    "minute": part(pc.minute),
-    "second": part(pc.second),
-    "dayofweek": part(day_of_week),
-    "date_trunc": truncated,
-    "date": date,
-    "epoch": epoch,
-}
+# The table
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarFunction:
+    """A row of the table: a name, what computes it, how many arguments it takes, and its synonyms in SQL."""
+
+    name: str
+    compute: Callable[..., Any]
+    least: int = 1
+    most: int = 1
+    synonyms: tuple[str, ...] = ()
+
+
+_TABLE = (
+    # numbers
+    ScalarFunction("abs", absolute),
+    ScalarFunction("ceil", ceil, synonyms=("ceiling",)),
+    ScalarFunction("floor", floor),
+    ScalarFunction("round", rounded, 1, 2),
+    ScalarFunction("sqrt", square_root),
+    ScalarFunction("power", power, 2, 2, synonyms=("pow",)),
+    ScalarFunction("exp", exponential),
+    ScalarFunction("ln", natural_logarithm),
+    ScalarFunction("log10", decimal_logarithm),
+    ScalarFunction("sign", sign),
+    ScalarFunction("mod", remainder, 2, 2),
+    ScalarFunction("divide", quotient, 2, 2),
+    # values of any type
+    ScalarFunction("greatest", lambda *values: _of_typed(pc.max_element_wise, values), 1, _ANY),
+    ScalarFunction("least", lambda *values: _of_typed(pc.min_element_wise, values), 1, _ANY),
+    ScalarFunction("coalesce", lambda *values: _of_typed(pc.coalesce, values), 1, _ANY, synonyms=("ifnull", "nvl")),
+    ScalarFunction("nullif", _null_if, 2, 2),
+    ScalarFunction("if", _choose, 3, 3),
+    ScalarFunction("in", _is_among, 2, _ANY),
+    ScalarFunction("field", field, 2, 2),
+    # texts
+    ScalarFunction("upper", upper),
+    ScalarFunction("lower", lower),
+    ScalarFunction("length", length, synonyms=("len", "char_length", "character_length")),
+    ScalarFunction("trim", trimmed(pc.utf8_trim), 1, 2),
+    ScalarFunction("ltrim", trimmed(pc.utf8_ltrim), 1, 2),
+    ScalarFunction("rtrim", trimmed(pc.utf8_rtrim), 1, 2),
+    ScalarFunction("substring", substring, 2, 3, synonyms=("substr",)),
+    ScalarFunction("replace", replaced, 3, 3),
+    ScalarFunction("concat", concatenated, 1, _ANY),
+    ScalarFunction("starts_with", matched("starts_with", pc.starts_with), 2, 2, synonyms=("startswith",)),
+    ScalarFunction("ends_with", matched("ends_with", pc.ends_with), 2, 2, synonyms=("endswith",)),
+    ScalarFunction("like", matched("like", pc.match_like), 2, 2),
+    ScalarFunction("ilike", matched("ilike", partial(pc.match_like, ignore_case=True)), 2, 2),
+    ScalarFunction("regexp_like", matched("regexp_like", pc.match_substring_regex), 2, 2),
+    # times
+    ScalarFunction("year", part(pc.year)),
+    ScalarFunction("quarter", part(pc.quarter)),
+    ScalarFunction("month", part(pc.month)),
+    ScalarFunction("day", part(pc.day)),
+    ScalarFunction("hour", part(pc.hour)),
+    ScalarFunction("minute", part(pc.minute)),
+    ScalarFunction("second", part(pc.second)),
+    ScalarFunction("dayofweek", part(day_of_week), synonyms=("day_of_week",)),
+    ScalarFunction("date_trunc", truncated, 2, 2),
+    ScalarFunction("date", date),
+    ScalarFunction("epoch", epoch),
+)
+FUNCTIONS = {function.name: function for function in _TABLE}
+SYNONYMS = {synonym: function.name for function in _TABLE for synonym in function.synonyms}  # SQL knows these, too
+
+
+def check_call(function: str, n_arguments: int) -> None:
+    """Raise if there is no such function, or it takes another number of arguments."""
+    if function not in FUNCTIONS:
+        raise PredicateError(f"there is no function {function!r}; {hint_of(function, FUNCTIONS, 'known')}")
+    least, most = FUNCTIONS[function].least, FUNCTIONS[function].most
+    if not least <= n_arguments <= most:
+        wanted = f"{least}" if least == most else f"{least} or more" if most == _ANY else f"{least} to {most}"
+        raise PredicateError(f"{function} takes {wanted} argument{'s' * (wanted != '1')}, not {n_arguments}")
+
+
+def compute_call(function: str, arguments: Sequence[Any]) -> Any:
+    """The values of a function for these arguments."""
+    return FUNCTIONS[function].compute(*arguments)

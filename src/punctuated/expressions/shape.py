@@ -1,4 +1,4 @@
-"""Shapes: which columns are made of those of a table, by name, and which of its rows count.
+"""Shapes: which columns are made of those of a table, by `select=`, and which of its rows are kept, by `where=`.
 
 A column that is only renamed is not copied.
 """
@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from punctuated.errors import ColumnError, PredicateError
 from punctuated.expressions.evaluate import Mask, check_predicate, column_of, result_type, which_hold
+from punctuated.expressions.nodes import HERE, Column, Expression
 from punctuated.model.arguments import column_names, hint_of
-from punctuated.model.expression import HERE, Column, Expression
 
 Select: TypeAlias = Mapping[str, Expression | str] | Sequence[str]
 __all__ = ["Mask", "Select", "Shape"]
@@ -25,7 +25,7 @@ class Shape:
 
     source: pa.Schema
     columns: tuple[tuple[str, Expression], ...]
-    schema: pa.Schema  # of what is made
+    schema: pa.Schema  # of the columns that are made
     where: Expression | None = None
 
     @staticmethod
@@ -48,45 +48,45 @@ class Shape:
 
     @property
     def needed(self) -> list[str]:
-        """The columns of the source that it reads, in their order there."""
+        """The columns of the source that the shape reads, in their order there."""
         expressions = [*(each for _, each in self.columns), *([] if self.where is None else [self.where])]
         names = {column.name for each in expressions for column in each.columns()}
         return [name for name in self.source.names if name in names]
 
     @property
     def compared(self) -> list[str]:
-        """The columns of the source of which something is computed."""
+        """The columns of the source from which something is computed."""
         expressions = [*(each for _, each in self.columns), *([] if self.where is None else [self.where])]
         computed = (each for each in expressions if not isinstance(each, Column))
         return sorted({column.name for each in computed for column in each.columns()})
 
     def source_of(self, name: str) -> str | None:
-        """The column of the source that a column is, if it is but renamed."""
+        """The column of the source that is only renamed to become this one; None if it is computed."""
         made = dict(self.columns)[name]
         return made.name if isinstance(made, Column) else None
 
     @property
     def names(self) -> dict[str, str]:
-        """What columns of the source are called, by their names there, where they are but renamed."""
+        """The new names of columns that are only renamed, by their names in the source."""
         return {made.name: name for name, made in reversed(self.columns) if isinstance(made, Column)}
 
     def renamed(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """What these columns of the source are called; none if one of them is not there as it is."""
+        """The new names of these columns of the source; None if one of them is not kept as it is."""
         shown = self.names
         return tuple(shown[name] for name in names) if shown.keys() >= set(names) else None
 
     def shaped(self, table: pa.Table) -> pa.Table:
-        """The columns, of all rows."""
+        """The columns of the shape, for all rows of a table."""
         typed = zip(self.columns, self.schema, strict=True)
         return pa.table([column_of(made, table, field.type) for (_, made), field in typed], names=self.schema.names)
 
     def kept(self, table: pa.Table) -> Mask:
-        """Which rows count."""
+        """Which rows of a table are kept."""
         return np.ones(len(table), np.bool_) if self.where is None else which_hold(self.where, [table])
 
 
 def shape_results(source: pa.Schema, select: Select | None, where: Expression | None, owner: str) -> Shape:
-    """The same for what comes out, which has columns."""
+    """The shape of results, which must have a column."""
     shape = Shape.of(source, select, where, owner)
     if not shape.columns:
         raise ColumnError(f"{owner}: select= names no column; name one at least")
@@ -101,28 +101,28 @@ def selected_names(select: Sequence[str]) -> tuple[str, ...]:
 
 
 def columns_of(select: Select | None, source: pa.Schema, owner: str) -> list[tuple[str, Expression]]:
-    """Names of columns and what they stand for; all of the source if none are asked for."""
+    """The names of columns and the expressions they are; all columns of the source if `select` is None."""
     if isinstance(select, str):
         raise ColumnError(f"{owner}: select={select!r}: give a list of column names, or names and expressions")
     if select is None or not isinstance(select, Mapping):
         names = source.names if select is None else column_names(select, "select", ColumnError)
         found = [(name, _expression(name, name, owner)) for name in names]
     else:
-        found = [(name, _expression(name, given, owner)) for name, given in select.items()]
+        found = [(name, _expression(name, value, owner)) for name, value in select.items()]
     names = [name for name, _ in found]
     if len(set(names)) < len(names):
         raise ColumnError(f"{owner}: select names a column twice: {', '.join(names)}")
     return found
 
 
-def _expression(name: Any, given: Any, owner: str) -> Expression:
+def _expression(name: Any, value: Any, owner: str) -> Expression:
     if not isinstance(name, str):
         raise ColumnError(f"{owner}: select={{{name!r}: …}}: give the name of a column as text")
-    if isinstance(given, str):
-        return Column(HERE, given)
-    if not isinstance(given, Expression):
-        raise ColumnError(f"{owner}: select={{{name!r}: {given!r}}}: give the name of a column, or an expression")
-    return given
+    if isinstance(value, str):
+        return Column(HERE, value)
+    if not isinstance(value, Expression):
+        raise ColumnError(f"{owner}: select={{{name!r}: {value!r}}}: give the name of a column, or an expression")
+    return value
 
 
 def _check(expression: Expression, source: pa.Schema, owner: str) -> None:

@@ -23,7 +23,7 @@ from punctuated.keys.codec import KeyCodec
 from punctuated.keys.pattern_match import typed_scalar
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import Pattern
-from punctuated.model.punctuation import Kind, Punctuation, classify, named_values, time_floor
+from punctuated.model.punctuation import Punctuation, PunctuationKind, classify, named_values, time_floor
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import LARGEST_TIME, PER_SECOND, to_microseconds
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
@@ -297,18 +297,18 @@ def _meaning(
 ) -> tuple[Times, int]:
     """Codes and kind of a punctuation; ranges and promises are put aside on the way."""
     kind = classify(punctuation.patterns, stream.columns, stream.key, stream.time)
-    if kind is Kind.VALUES:
+    if kind is PunctuationKind.VALUES:
         values = named_values(punctuation.patterns, stream.columns, stream.key)
         codes, _ = codec.encode(key_columns(values, codec.types))
         return codes.copy(), lay.END_VALUE if punctuation.in_band else lay.ANNOUNCE_VALUE
-    if kind is Kind.RANGE:
+    if kind is PunctuationKind.RANGE:
         ranges.append(RangeEnding(_key_patterns(stream, punctuation), punctuation.ts, not punctuation.in_band))
         return _ints([len(ranges) - 1]), lay.END_RANGE
-    if kind is Kind.END:
+    if kind is PunctuationKind.END:
         return _ints([lay.NEVER]), lay.END_STREAM
-    if kind is Kind.TIME:
+    if kind is PunctuationKind.TIME:
         return _ints([time_floor(punctuation.patterns[stream.columns.index(stream.time)])]), lay.SET_FLOOR
-    if kind is Kind.PROMISE:
+    if kind is PunctuationKind.PROMISE:
         promises.append(punctuation)
         return _ints([len(promises) - 1]), lay.PROMISE_ONLY
     return _ints([lay.NONE]), lay.NO_ENDING  # it ends nothing, but it is an object of the stream and has a time

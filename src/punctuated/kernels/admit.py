@@ -1,7 +1,11 @@
-"""Which tuples take part: promises, null keys, values that are over in the output."""
+"""Which tuples take part in the join, and what becomes of those that do not.
+
+A tuple that breaks a promise of its stream is rejected, or accepted as the stream's policy says. One with a null key,
+or with a value that is over in the output, is counted and matches nothing.
+"""
 
 from punctuated.kernels.forget import emit_unmatched
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import (
     ACCEPT,
     AFTER_OUTPUT,
@@ -19,9 +23,9 @@ from punctuated.kernels.time_list import has_own_windows
 from punctuated.kernels.value_index import find_run
 
 
-@part
+@subroutine
 def reject(state: AnyState, side: int, row: int, reason: int) -> None:
-    """A tuple goes to `rejected`."""
+    """Write a tuple to `rejected`."""
     common = state.common[0]
     entry = state.rejected[common.n_rejected]
     entry.row, entry.side, entry.reason = row, side, reason
@@ -29,7 +33,7 @@ def reject(state: AnyState, side: int, row: int, reason: int) -> None:
     common.rejected += 1
 
 
-@part
+@subroutine
 def breaks_ending(state: AnyState, side: int, index: int, ts: int) -> bool:
     """Whether a tuple comes after its stream has ended its value by name, or by a range that the name still hides."""
     covering = find_run(state.ranges, state.values[index].code)
@@ -39,7 +43,7 @@ def breaks_ending(state: AnyState, side: int, index: int, ts: int) -> bool:
 
 @inlined
 def breaks_promise(state: AnyState, side: int, index: int, ts: int, status: int) -> bool:
-    """Whether a tuple comes although its own stream has said that it would not."""
+    """Whether a tuple comes although its own stream has promised that none such comes."""
     if ts < state.sides[side].floor or status & BROKEN:
         return True
     if index < 0:
@@ -50,7 +54,7 @@ def breaks_promise(state: AnyState, side: int, index: int, ts: int, status: int)
     return bool(flags & (ENDED << side) and breaks_ending(state, side, index, ts))
 
 
-@part
+@subroutine
 def turn_away(state: AnyState, side: int, index: int, ts: int, row: int) -> bool:
     """Apply the stream's policy to a tuple that breaks a promise; true if it does not take part."""
     ours = state.sides[side]
@@ -75,9 +79,9 @@ def note_last(state: AnyState, side: int, index: int, ts: int, end: int) -> None
     ending.last_ts[side] = max(ending.last_ts[side], ts)
 
 
-@part
+@subroutine
 def pass_by(state: AnyState, side: int, index: int, ts: int, row: int) -> None:
-    """A tuple that can match nothing: its key is null, or its value is over in the output."""
+    """Count a tuple that can match nothing: its key is null, or its value is over in the output."""
     if index < 0:
         state.common[0].null_keys += 1
     else:

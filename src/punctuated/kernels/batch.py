@@ -1,12 +1,12 @@
-"""The room that a batch needs while it is processed, and its end."""
+"""The room that a batch needs while it is processed, and what happens at its end."""
 
 from punctuated.kernels.by_state import leaving_watermark, n_streams, sweep, tidy
 from punctuated.kernels.clock import reach, run_clock
-from punctuated.kernels.jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, subroutine
 from punctuated.kernels.layout import DONE, NEEDS_ROOM, NEVER, RANGE_DUE, AnyState
 
 
-@part
+@subroutine
 def timer_quota(state: AnyState) -> int:
     """How many objects the buffers for punctuations can take for certain.
 
@@ -38,7 +38,7 @@ def timer_quota(state: AnyState) -> int:
 
 @inlined
 def has_room(state: AnyState, matches: int) -> bool:
-    """Whether every other buffer can take what one object may bring, everything leaving at once included."""
+    """Whether the other buffers can take what one object may bring, even if every tuple leaves at once."""
     common, live = state.common[0], 0
     for side in range(n_streams(state)):
         ours = state.sides[side]
@@ -64,7 +64,7 @@ def sweep_ended(state: AnyState) -> None:
 
 @in_place
 def finish_batch(state: AnyState) -> int:
-    """End of a batch: the clock runs to its end, and what is expired is gone, whatever the order of arrival."""
+    """End a batch: the clock runs to its end, and tuples out of their windows go, whatever the order of arrival."""
     common = state.common[0]
     if not has_room(state, 0) or (common.punctuated and timer_quota(state) < 1):
         return NEEDS_ROOM

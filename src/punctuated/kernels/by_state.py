@@ -1,7 +1,22 @@
-"""What depends on how many streams there are: the type of the state says which function it is.
+"""Kernels with one name and a body for each kind of state: what depends on how many streams a join has.
 
-All other kernels that take `AnyState` serve two streams and more. Those for two streams stand in `purge`, `propagate`
-and `invalidate`. A state of another type registers its own, each with `@name.of(its type)`.
+The compiler knows the type of the state, and so which body a call means. A body is named like the kernel here, with a
+suffix for its state, so that a search for `purge_for_ending` finds them all:
+
+    kernel                 two streams: ..._of_two   any number: ..._of_many
+    n_streams              purge                     multiway.layout
+    leaving_watermark      purge                     multiway.forget
+    purge_for_ending       purge                     multiway.forget
+    purge_for_stream_end   purge                     multiway.forget
+    purge_finished         purge                     multiway.forget
+    advance                invalidate                multiway.forget
+    sweep                  invalidate                multiway.forget
+    tidy                   invalidate                multiway.forget
+    settle                 invalidate                multiway.forget
+    deadline_due           propagate                 multiway.propagate
+    propagate              propagate                 multiway.propagate
+
+All other kernels that take `AnyState` serve joins of two streams and of more. See docs/decisions/013.
 """
 
 from punctuated.kernels.jit import chosen_by_state
@@ -10,7 +25,7 @@ from punctuated.kernels.layout import AnyState
 
 @chosen_by_state
 def n_streams(state: AnyState) -> int:
-    """How many streams there are; for two of them the compiler knows."""
+    """How many streams the join has; a constant where there are two."""
     raise NotImplementedError
 
 
@@ -22,49 +37,49 @@ def leaving_watermark(state: AnyState, side: int) -> int:
 
 @chosen_by_state
 def deadline_due(state: AnyState, side: int, time: int) -> int:
-    """The moment of the batch's clock at which `leaving_watermark` gets beyond `time`; FOREVER if not in this batch."""
+    """The moment of the batch's clock at which a deadline at `time` is met; FOREVER if not in this batch."""
     raise NotImplementedError
 
 
 @chosen_by_state
 def advance(state: AnyState, side: int) -> None:
-    """The side's watermark may move on, and others' tuples leave their windows, with the last of them ended values."""
+    """Move the watermark of `side` on; tuples of the others leave their windows, with the last of them ended values."""
     raise NotImplementedError
 
 
 @chosen_by_state
 def sweep(state: AnyState, side: int) -> None:
-    """Forget all of the side's tuples that are out of their windows, whatever the order of arrival."""
+    """Forget all tuples of `side` that are out of their windows, whatever the order of arrival."""
     raise NotImplementedError
 
 
 @chosen_by_state
 def tidy(state: AnyState) -> None:
-    """End of a batch: forget what is out of its windows, whatever the order of arrival."""
+    """Forget, at the end of a batch, all tuples that are out of their windows, whatever the order of arrival."""
     raise NotImplementedError
 
 
 @chosen_by_state
 def settle(state: AnyState, index: int) -> None:
-    """Before it is asked whether tuples of a value are stored: forget those of which that is proved already."""
+    """Forget the tuples of a value that are proved to match nothing, before someone asks which of them are stored."""
     raise NotImplementedError
 
 
 @chosen_by_state
 def purge_for_ending(state: AnyState, side: int, index: int) -> None:
-    """An ending of a value by `side` has taken effect: forget what waits for nothing else (PW-25)."""
+    """Forget the tuples of a value that waited for `side` alone, whose ending of the value takes effect (PW-25)."""
     raise NotImplementedError
 
 
 @chosen_by_state
 def purge_for_stream_end(state: AnyState, side: int, index: int, ts: int) -> None:
-    """The stream of `side` has ended at `ts`: forget the tuples of a value that wait for nothing else."""
+    """Forget the tuples of a value that waited for `side` alone, because that stream has ended at `ts`."""
     raise NotImplementedError
 
 
 @chosen_by_state
 def purge_finished(state: AnyState, index: int) -> None:
-    """A value is over in the output: forget what is left of it, on all sides."""
+    """Forget the tuples of a value on all sides, because the value is over in the output."""
     raise NotImplementedError
 
 

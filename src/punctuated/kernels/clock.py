@@ -8,14 +8,14 @@ a part of the objects, has the same clock as all others.
 from punctuated.kernels.by_state import advance, deadline_due, n_streams
 from punctuated.kernels.clusters import end_clusters, next_leaving
 from punctuated.kernels.endings import fire_pending
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import FOREVER, RANGE_DUE, AnyState
 from punctuated.kernels.timers import due_at
 
 
 @inlined
 def reach(state: AnyState, moment: int) -> None:
-    """All streams are at this moment now."""
+    """Move all streams on to this moment."""
     for side in range(n_streams(state)):
         ours = state.sides[side]
         newest = min(moment, ours.batch_newest)
@@ -24,7 +24,7 @@ def reach(state: AnyState, moment: int) -> None:
             advance(state, side)
 
 
-@part
+@subroutine
 def next_due(state: AnyState) -> int:
     """The next moment at which a timer goes off."""
     due = FOREVER
@@ -40,9 +40,9 @@ def next_due(state: AnyState) -> int:
     return due
 
 
-@part
+@subroutine
 def fire_all(state: AnyState) -> bool:
-    """Objects of one moment are done: endings take effect, side by side; false if it is a range's turn."""
+    """Let the endings of one moment take effect, side by side, after its objects; false if a range ending is next."""
     for side in range(n_streams(state)):
         if state.sides[side].n_clusters:
             end_clusters(state, side)
@@ -51,9 +51,9 @@ def fire_all(state: AnyState) -> bool:
     return True
 
 
-@part
+@subroutine
 def run_clock(state: AnyState, until: int) -> bool:
-    """Let everything happen that falls due up to a moment; false if it is a range's turn: that is the driver's work."""
+    """Let everything happen that is due up to a moment; false if a range ending is next, which is the driver's work."""
     common = state.common[0]
     while common.due <= until:
         if common.due > common.now:
@@ -67,7 +67,7 @@ def run_clock(state: AnyState, until: int) -> bool:
 
 @inlined
 def move_clock(state: AnyState, ts: int) -> bool:
-    """The clock moves on to the time of an object; false if a range is due before, which is the driver's work."""
+    """Move the clock on to the time of an object; false if a range ending is due before, which is the driver's work."""
     common = state.common[0]
     if ts <= common.now:
         return True

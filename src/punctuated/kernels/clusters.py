@@ -1,18 +1,18 @@
 """Clustered streams (PW-13): they leave a value when they come to another one, which is thereby ended.
 
 A boundary is the time at which a batch of the stream first brings a value. An open value, of which a tuple was accepted
-and which has not been ended since, ends at the first boundary of another value after its last tuple. That is said as
-soon as the stream has got there, and takes effect as any other punctuation inside the stream does. So a tuple that is
-late but allowed finds its cluster open.
+and which has not been ended since, ends at the first boundary of another value after its last tuple. The ending comes
+as soon as the stream has got there, and takes effect as any other punctuation inside the stream does. So a tuple that
+is late but allowed finds its cluster open.
 """
 
 from punctuated.kernels.endings import end_value
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import FOREVER, NEVER, NONE, OPEN, AnyState
 from punctuated.kernels.timers import pop_timer, push_timer
 
 
-@part
+@subroutine
 def first_boundary_after(state: AnyState, side: int, time: int) -> int:
     """Position of the side's first boundary that is later."""
     boundaries = state.boundaries[side]
@@ -26,7 +26,7 @@ def first_boundary_after(state: AnyState, side: int, time: int) -> int:
     return int(first)
 
 
-@part
+@subroutine
 def next_boundary(state: AnyState, side: int) -> int:
     """Position of the first boundary that may end an open value; beyond the last one if there is none."""
     ours = state.sides[side]
@@ -35,7 +35,7 @@ def next_boundary(state: AnyState, side: int) -> int:
     return int(max(ours.boundary, first_boundary_after(state, side, state.clusters[side][0].time)))
 
 
-@part
+@subroutine
 def next_leaving(state: AnyState, side: int) -> int:
     """The moment of the batch's clock at which the side may leave an open value; FOREVER if there is none."""
     ours, at = state.sides[side], next_boundary(state, side)
@@ -47,14 +47,14 @@ def next_leaving(state: AnyState, side: int) -> int:
 
 @inlined
 def watch_value(state: AnyState, side: int, index: int) -> None:
-    """Put an open value in its place, by the time of its last tuple."""
+    """Enter an open value into the heap, by the time of its last tuple."""
     ours, last = state.sides[side], state.endings[index].last_ts[side]
     ours.n_clusters = push_timer(state.clusters[side], ours.n_clusters, last, state.values[index].code, index)
 
 
-@part
+@subroutine
 def open_value(state: AnyState, side: int, index: int) -> None:
-    """A clustered stream has brought a tuple of this value; boundaries that it has passed already may end it."""
+    """Note that a clustered stream has brought a tuple of this value; a boundary that it has passed may end it."""
     ours, value, common = state.sides[side], state.values[index], state.common[0]
     if value.flags & (OPEN << side):
         return
@@ -64,7 +64,7 @@ def open_value(state: AnyState, side: int, index: int) -> None:
     common.due = min(common.due, next_leaving(state, side))
 
 
-@part
+@subroutine
 def end_before(state: AnyState, side: int, at: int) -> None:
     """End the open values whose last tuple is before a boundary, but for the value that comes there itself.
 
@@ -89,7 +89,7 @@ def end_before(state: AnyState, side: int, at: int) -> None:
         watch_value(state, side, own)
 
 
-@part
+@subroutine
 def end_clusters(state: AnyState, side: int) -> None:
     """End the open values that the stream has left by now."""
     ours = state.sides[side]

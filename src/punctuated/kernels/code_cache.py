@@ -1,7 +1,6 @@
-"""Where numba keeps the machine code of kernels: in a folder that nobody else can write to, or nowhere.
+"""The cache of machine code: in a folder that nobody else can write to, or nowhere.
 
-What numba reads there are pickles, which run whatever is in them. A folder that cannot be used, read or written is done
-without: kernels are then compiled in memory.
+Numba reads pickles there, which run whatever is in them. If the folder cannot be used, kernels are compiled in memory.
 """
 
 import fcntl
@@ -36,7 +35,7 @@ def code_folder() -> Path | None:
 
 
 def _fingerprint() -> str:
-    """Numba notices a changed source file, but not a changed callee in another file, nor a constant from elsewhere."""
+    """A hash of all sources: numba notices a changed file, but not a changed callee in another file, nor a constant."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in [*sorted(Path(__file__).parent.rglob("*.py")), Path(eternity.__file__)]:
         digest.update(source.read_bytes())
@@ -44,7 +43,7 @@ def _fingerprint() -> str:
 
 
 class _Locator(_caching.UserProvidedCacheLocator):  # type: ignore[misc]
-    """Knows one folder. It need not be writable: an image may bring it along."""
+    """A locator that knows one folder. It need not be writable: an image may bring it along."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
@@ -55,7 +54,7 @@ class _Locator(_caching.UserProvidedCacheLocator):  # type: ignore[misc]
         return cls(py_func, py_file)
 
     def ensure_cache_path(self) -> None:
-        """It is there."""
+        """Do nothing: the folder is there."""
 
 
 @cache
@@ -71,7 +70,7 @@ class _CacheImpl(_caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class CodeCache(_caching.FunctionCache):  # type: ignore[misc]
-    """Numba's cache of one function, which no trouble with files stops."""
+    """Numba's cache of one function; trouble with files costs time, and raises nothing."""
 
     _impl_class = _CacheImpl
 
@@ -100,7 +99,7 @@ class CodeCache(_caching.FunctionCache):  # type: ignore[misc]
 
 
 def code_cache(function: Any) -> Any:
-    """The cache for a function."""
+    """The cache of a function's machine code; one that keeps nothing if there is no folder."""
     elsewhere = getattr(_config, "CACHE_LOCATOR_CLASSES", "")
     _config.CACHE_LOCATOR_CLASSES = ""  # would send us to folders that nobody has looked at
     try:

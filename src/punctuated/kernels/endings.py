@@ -1,8 +1,12 @@
-"""Endings: a stream says that a value is over. When that takes effect, and what it purges (PW-25 … PW-27)."""
+"""Endings of single values by a stream: when they take effect, and what they purge (PW-25 … PW-27).
+
+An ending takes effect once the stream's watermark has reached its time, or is beyond it if it was announced apart from
+the stream. Until then it waits in the heap of pending endings.
+"""
 
 from punctuated.kernels.by_state import propagate, purge_for_ending
 from punctuated.kernels.forget import has_ended
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import (
     ANNOUNCED,
     ARCHIVED,
@@ -21,15 +25,15 @@ from punctuated.kernels.value_index import find_run
 
 @inlined
 def take_effect(state: AnyState, side: int, index: int) -> None:
-    """From now on the side is known to bring no tuple of this value any more."""
+    """Let an ending take effect: from now on the side is known to bring no tuple of this value."""
     state.values[index].flags |= EFFECT << side
     purge_for_ending(state, side, index)
     propagate(state, side, index)
 
 
-@part
+@subroutine
 def archive_again(state: AnyState, index: int) -> None:
-    """What is remembered of a finished value has changed: another stream has now ended it too (PW-35)."""
+    """Archive a finished value anew, because another stream has now ended it, too (PW-35)."""
     common, value = state.common[0], state.values[index]
     finished = find_run(state.runs, value.code)
     if finished >= 0:  # what the run said of it is its own again
@@ -48,7 +52,7 @@ def effect_ts(state: AnyState, side: int, index: int) -> int:
 
 @inlined
 def note_ending(state: AnyState, side: int, index: int, ts: int, announced: bool) -> bool:
-    """Remember that the side ended a value at `ts`; false if that says nothing new (XD-13: repeating is harmless)."""
+    """Remember that the side ended a value at `ts`; false if that was known already (XD-13: repeating is harmless)."""
     value, ending = state.values[index], state.endings[index]
     if value.flags & (EFFECT << side) or state.sides[side].end_ts != FOREVER:
         return False
@@ -70,7 +74,7 @@ def note_ending(state: AnyState, side: int, index: int, ts: int, announced: bool
 
 @inlined
 def end_value(state: AnyState, side: int, index: int, ts: int, announced: bool) -> None:
-    """A punctuation of `side` names a single value; it takes effect once the watermark is there, or beyond."""
+    """End a single value by a punctuation of `side`, at once or when the watermark gets there."""
     ours, effect = state.sides[side], ts + announced
     is_repeated = state.values[index].flags & (ENDED << side)
     if not note_ending(state, side, index, ts, announced):
@@ -84,17 +88,17 @@ def end_value(state: AnyState, side: int, index: int, ts: int, announced: bool) 
         state.common[0].due = min(state.common[0].due, due_at(state, side, effect))
 
 
-@part
+@subroutine
 def end_at_once(state: AnyState, side: int, index: int, ts: int) -> None:
-    """A constraint of the stream ends a value: that takes effect whatever the watermark."""
+    """End a value by a constraint of the stream, with effect whatever the watermark."""
     if not has_ended(state, side, index):
         note_ending(state, side, index, ts, False)
         take_effect(state, side, index)
 
 
-@part
+@subroutine
 def end_pending(state: AnyState, side: int, index: int, ts: int) -> bool:
-    """The stream is over, so its pending ending of a value takes effect; nothing is propagated yet."""
+    """Put a pending ending into effect because its stream is over, without propagating yet; false if it was none."""
     flags = state.values[index].flags
     if flags & (ENDED << side) == 0 or flags & (EFFECT << side):
         return False
@@ -105,9 +109,9 @@ def end_pending(state: AnyState, side: int, index: int, ts: int) -> bool:
     return True
 
 
-@part
+@subroutine
 def range_is_first(state: AnyState, side: int) -> bool:
-    """Whether a pending range ending is the next one to take effect; that is the driver's work."""
+    """Whether the next ending to take effect is one of a range, which is the driver's work."""
     ours = state.sides[side]
     if ours.range_time > ours.watermark:
         return False
@@ -117,9 +121,9 @@ def range_is_first(state: AnyState, side: int) -> bool:
     return bool(ours.range_time == first.time and ours.range_order < first.order)
 
 
-@part
+@subroutine
 def fire_pending(state: AnyState, side: int) -> bool:
-    """Put into effect what the side's watermark has reached; false if it is a range's turn."""
+    """Put the endings into effect that the side's watermark has reached; false if a range ending is next."""
     ours, heap = state.sides[side], state.pending[side]
     while not range_is_first(state, side) and ours.n_pending and heap[0].time <= ours.watermark:
         ours.n_pending = pop_timer(heap, ours.n_pending)

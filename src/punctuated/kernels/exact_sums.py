@@ -20,15 +20,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.kernels.jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, subroutine
 from punctuated.kernels.layout import Ints
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int16]
+DigitIndices = npt.NDArray[np.int16]
 
 MOST_VALUES = 1 << 29  # of a batch
-NO_PLACE = 128  # above every digit
+NO_DIGIT = 128  # above every digit
 SCRATCH = 80  # digits: those of a sum, those that make a quotient precise, and two for the sign
 _DIGIT, _HALF_DIGIT = 2**32 - 1, 2**16 - 1
 _FRACTION, _HIDDEN, _INFINITE = 2**52 - 1, 2**52, 2047
@@ -56,20 +56,20 @@ def _is_zero(bits: int) -> bool:
 
 
 @in_place
-def widen_spans(bits: Ints, groups: Ints, known: Mask, low: Places, stop: Places) -> None:
+def widen_spans(bits: Ints, groups: Ints, known: Mask, low: DigitIndices, stop: DigitIndices) -> None:
     """Note which groups have values, given as the bits of doubles, and which digits these touch: [`low`, `stop`)."""
     for i in range(bits.size):
         exponent, group = _exponent(bits[i]), groups[i]
         known[group] = True
         if exponent < _INFINITE and not _is_zero(bits[i]):
-            place = (max(exponent, 1) - 1) >> 5
-            low[group] = min(low[group], place)
-            stop[group] = max(stop[group], place + 3)
+            lowest = (max(exponent, 1) - 1) >> 5
+            low[group] = min(low[group], lowest)
+            stop[group] = max(stop[group], lowest + 3)
 
 
 @in_place
 def carry_digits(before: DigitSums, after: DigitSums) -> None:
-    """Copy the digits of the groups before to where there is more room, and see to the first invariant."""
+    """Copy the digits of all groups to wider arrays, and restore the first invariant."""
     for group in range(before.origins.size):
         shift = after.origins[group] - before.origins[group]
         for i in range(before.starts[group], before.starts[group + 1]):
@@ -77,7 +77,7 @@ def carry_digits(before: DigitSums, after: DigitSums) -> None:
         _carry(after.digits, after.starts[group], after.starts[group + 1])
 
 
-@part
+@subroutine
 def _carry(digits: Ints, start: int, stop: int) -> None:
     for i in range(start, stop - 1):
         digits[i + 1] += digits[i] >> 32
@@ -117,7 +117,7 @@ def round_quotients(sums: DigitSums, divisors: Ints, scratch: Ints, out: Floats)
             out[group] = _round_quotient(sums, group, divisors[group], scratch)
 
 
-@part
+@subroutine
 def _round_quotient(sums: DigitSums, group: int, divisor: int, scratch: Ints) -> float:
     n_below = 0 if divisor == 1 else _BELOW
     n, is_negative = _take_magnitude(sums, group, n_below, scratch)
@@ -131,7 +131,7 @@ def _round_quotient(sums: DigitSums, group: int, divisor: int, scratch: Ints) ->
     return -magnitude if is_negative else magnitude
 
 
-@part
+@subroutine
 def _take_magnitude(sums: DigitSums, group: int, n_below: int, scratch: Ints) -> tuple[int, bool]:
     """Write the digits of a sum without its sign, above `n_below` zeros; returns how many these are, and the sign."""
     for i in range(n_below):
@@ -153,7 +153,7 @@ def _take_magnitude(sums: DigitSums, group: int, n_below: int, scratch: Ints) ->
     return n, is_negative
 
 
-@part
+@subroutine
 def _divide(digits: Ints, n: int, divisor: int) -> int:
     """Long division in place, by less than 2^31; returns the remainder."""
     remainder = 0
@@ -164,9 +164,9 @@ def _divide(digits: Ints, n: int, divisor: int) -> int:
     return remainder
 
 
-@part
+@subroutine
 def _divide_by_halves(digits: Ints, n: int, divisor: int) -> int:
-    """The same by less than 2^47: a digit in two steps, so that nothing overflows."""
+    """Long division in place, by less than 2^47: each digit in two steps, so that nothing overflows."""
     remainder = 0
     for i in range(n - 1, -1, -1):
         upper = (remainder << 16) | (digits[i] >> 16)
@@ -177,7 +177,7 @@ def _divide_by_halves(digits: Ints, n: int, divisor: int) -> int:
     return remainder
 
 
-@part
+@subroutine
 def _round_digits(digits: Ints, n: int, unit: int, is_more: bool) -> float:
     """The double nearest to the digits in units of 2^`unit`, and a little more than that if `is_more`."""
     while n > 0 and digits[n - 1] == 0:
@@ -193,7 +193,7 @@ def _round_digits(digits: Ints, n: int, unit: int, is_more: bool) -> float:
     return math.ldexp(float(integer), int(cut + unit))
 
 
-@part
+@subroutine
 def _bit_length(digit: int) -> int:
     length = 1
     for step in (16, 8, 4, 2, 1):
@@ -203,9 +203,9 @@ def _bit_length(digit: int) -> int:
     return length
 
 
-@part
+@subroutine
 def _bits_from(digits: Ints, n: int, first: int) -> int:
-    """The bits from a place on as a number, which has at most 54 of them."""
+    """The bits from number `first` on as an integer, which has at most 54 of them."""
     number = 0
     for i in range(first >> 5, min((first >> 5) + 3, n)):
         shift = 32 * i - first
@@ -213,7 +213,7 @@ def _bits_from(digits: Ints, n: int, first: int) -> int:
     return number
 
 
-@part
+@subroutine
 def _has_bits_below(digits: Ints, first: int) -> bool:
     whole = first >> 5
     for i in range(whole):

@@ -1,9 +1,11 @@
-"""Whole numbers in as few bits as their span needs: blocks, each with its smallest number and a width.
+"""What an exchange does with whole numbers: deal them to buckets, and write them in few bits.
+
+In few bits they are blocks, each with its smallest number and the width that the span of its numbers needs:
 
     numbers    |──── 128 of them ────|──── 128 ────|── the rest ──|
     blocks     base, width w, and 2 w words of 64 bits: what each number is above the base, from the lowest bit on
 
-So a block begins with a whole word, and nothing but the widths says where. Differences are taken modulo 2^64: any span
+So a block begins with a whole word, and the widths alone say where. Differences are taken modulo 2^64: any span
 fits.
 """
 
@@ -37,7 +39,7 @@ def measure_blocks(numbers: Ints, bases: Ints, widths: Bytes) -> int:
 
 @in_place
 def narrow_blocks(numbers: Ints, bases: Ints, widths: Bytes, words: Ints) -> None:
-    """Write the blocks that were measured."""
+    """Write the words of blocks that `measure_blocks` has measured."""
     first = np.int64(0)
     for block in range(widths.size):
         base, width = np.uint64(bases[block]), np.int64(widths[block])
@@ -59,7 +61,7 @@ def narrow_blocks(numbers: Ints, bases: Ints, widths: Bytes, words: Ints) -> Non
 
 @in_place
 def widen_blocks(words: Ints, bases: Ints, widths: Bytes, numbers: Ints) -> None:
-    """The inverse: fills `numbers`."""
+    """Read the numbers of blocks that `narrow_blocks` has written."""
     first = np.int64(0)
     for block in range(widths.size):
         base, width = np.uint64(bases[block]), np.int64(widths[block])
@@ -78,26 +80,26 @@ def widen_blocks(words: Ints, bases: Ints, widths: Bytes, numbers: Ints) -> None
         first += _WORDS * width
 
 
-# Rows dealt to buckets: those of each bucket together, in the order in which they come.
+# Dealing rows to buckets: those of each bucket together, in the order in which they come
 #
-# Rows of two buckets, of which the second begins at place 3:
+# Rows of two buckets, of which the second begins at position 3:
 #
-#     buckets   1 0 0 1 0
-#     places    3 0 1 4 2
-#     numbers   a b c d e  ──►  b c e | a d
+#     buckets     1 0 0 1 0
+#     positions   3 0 1 4 2
+#     numbers     a b c d e  ──►  b c e | a d
 
 
 @in_place
-def place_rows(buckets: Ints, starts: Ints, places: Indices) -> None:
-    """Where each row goes; `starts` move on to where the next one of each bucket would go."""
+def assign_positions(buckets: Ints, starts: Ints, positions: Indices) -> None:
+    """Write the position of each row; `starts` move on to the position of the next row of each bucket."""
     for i in range(buckets.size):
         bucket = buckets[i]
-        places[i] = starts[bucket]
+        positions[i] = starts[bucket]
         starts[bucket] += 1
 
 
 @in_place
-def deal_numbers(numbers: Ints, places: Indices, dealt: Ints) -> None:
-    """Write each number to its place."""
+def deal_numbers(numbers: Ints, positions: Indices, dealt: Ints) -> None:
+    """Write each number to its position."""
     for i in range(numbers.size):
-        dealt[places[i]] = numbers[i]
+        dealt[positions[i]] = numbers[i]

@@ -1,14 +1,14 @@
-"""How tuples leave the state, whatever the reason, and what is known of a value's end."""
+"""How tuples leave the state, whatever the reason, and what is known of the end of a value."""
 
 from punctuated.kernels.by_state import leaving_watermark
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, MATCHED, NEVER, OUT, RECALLED, AnyState
 from punctuated.kernels.time_list import expiry
 
 
 @inlined
 def emit_unmatched(state: AnyState, side: int, row: int, ts: int) -> None:
-    """An unmatched tuple of a preserved side comes out."""
+    """Write an unmatched tuple of a preserved side to the output."""
     common = state.common[0]
     entry = state.unmatched[common.n_unmatched]
     entry.ts, entry.row, entry.side = ts, row, side
@@ -18,16 +18,16 @@ def emit_unmatched(state: AnyState, side: int, row: int, ts: int) -> None:
 
 @inlined
 def forget_tuple(state: AnyState, side: int, position: int, ts: int) -> None:
-    """A tuple leaves the state for good; `ts` is the time of the proof that nothing can match it any more."""
+    """Count a tuple out of the state for good; `ts` is when it was proved that nothing can match it any more."""
     ours, node = state.sides[side], state.nodes[position]
     ours.live -= 1
     if ours.preserved and node.mark & MATCHED == 0:
         emit_unmatched(state, side, node.row, max(ts, node.ts))
 
 
-@part
+@subroutine
 def has_stored(state: AnyState, side: int, index: int) -> bool:
-    """Whether any tuple of a value is in the state of a side; what has left its window may still be linked."""
+    """Whether any tuple of a value is in the state of a side: linked tuples may be out of their windows."""
     watermark = leaving_watermark(state, side)
     position = state.values[index].head[side]
     for _ in range(state.values[index].count[side]):
@@ -55,6 +55,6 @@ def has_ended(state: AnyState, side: int, index: int) -> bool:
 
 @inlined
 def awaits_output(state: AnyState, side: int, index: int) -> bool:
-    """Whether the side has ended a value by name, with effect, and the output has not been told yet."""
+    """Whether the side has ended a value by name, with effect, and the output has no punctuation of it yet."""
     flags = state.values[index].flags
     return bool(flags & (EFFECT << side) and flags & (OUT | (RECALLED << side)) == 0)

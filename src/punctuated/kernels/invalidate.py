@@ -1,8 +1,11 @@
-"""Invalidation in a join of two: forgetting by window (PW-11, PW-23), proved by the other's watermark (PW-12)."""
+"""Invalidation in a join of two: tuples leave by window (PW-11, PW-23), proved by the other watermark (PW-12).
+
+Count windows evict their tuples here, too.
+"""
 
 from punctuated.kernels.by_state import advance, settle, sweep, tidy
 from punctuated.kernels.forget import awaits_output, ended_ts, forget_tuple
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import BY_OWN_STATE, BY_WINDOW, DEAD, EARLY, FOREVER, State
 from punctuated.kernels.output import punctuate_output
 from punctuated.kernels.propagate import leave_own_state, meet_deadlines
@@ -32,8 +35,8 @@ def invalidate(state: State, side: int, watermark: int) -> None:
 
 
 @sweep.of(State)
-@part
-def sweep_by_other(state: State, side: int) -> None:
+@subroutine
+def sweep_of_two(state: State, side: int) -> None:
     """Invalidate also what lies behind a younger tuple, where tuples arrived out of order.
 
     A tuple stored after one with time t has at least t - lateness: what is further behind need not be looked at. Only
@@ -59,24 +62,24 @@ def sweep_by_other(state: State, side: int) -> None:
 
 @tidy.of(State)
 @inlined
-def tidy_both(state: State) -> None:
-    """Where tuples came in order and have no windows of their own, the rings have let go of everything already."""
+def tidy_of_two(state: State) -> None:
+    """Sweep both sides where that can find anything: tuples came out of order or have windows of their own."""
     for side in range(2):
         ours, other = state.sides[side], state.sides[1 - side]
         if ours.soonest < other.watermark if has_own_windows(state) else ours.lateness:
-            sweep_by_other(state, side)
+            sweep_of_two(state, side)
 
 
 @settle.of(State)
 @inlined
-def settle_nothing(state: State, index: int) -> None:
-    """Of two streams, each stored tuple tells by itself."""
+def settle_of_two(state: State, index: int) -> None:
+    """Do nothing: in a join of two, a tuple's own window and value say all that is known of it."""
 
 
 @advance.of(State)
 @inlined
-def advance_past_other(state: State, side: int) -> None:
-    """The side's watermark moves on: the other's tuples leave their window, and with the last of them ended values."""
+def advance_of_two(state: State, side: int) -> None:
+    """Move the side's watermark on: tuples of the other leave their window, and with the last of them ended values."""
     ours, other = state.sides[side], state.sides[1 - side]
     watermark = max(ours.newest - ours.lateness, ours.floor)
     if watermark <= ours.watermark:
@@ -89,7 +92,7 @@ def advance_past_other(state: State, side: int) -> None:
 
 @inlined
 def evict_first(state: State, side: int, index: int, ts: int) -> None:
-    """A count window lets go of the oldest tuple of a value, perhaps the last one of an ended value."""
+    """Evict the oldest tuple of a value from a count window; it may be the last one of an ended value."""
     value = state.values[index]
     position = value.head[side]
     dead = state.nodes[position].mark & DEAD
@@ -97,9 +100,9 @@ def evict_first(state: State, side: int, index: int, ts: int) -> None:
     if not dead:
         state.common[0].evicted += 1
         forget_tuple(state, side, position, ts)
-    if state.sides[side].alone == BY_OWN_STATE:
+    if state.sides[side].early_rule == BY_OWN_STATE:
         leave_own_state(state, side, index, ts)
-    is_last = value.count[side] == 0 and state.sides[side].alone == BY_WINDOW
+    is_last = value.count[side] == 0 and state.sides[side].early_rule == BY_WINDOW
     if is_last and awaits_output(state, side, index):
         last = state.endings[index].last_ts[side]
         punctuate_output(state, index, max(ended_ts(state, side, index), last, ts), EARLY)

@@ -1,8 +1,8 @@
-"""How functions are compiled that only other kernels call: without machine code of their own.
+"""How kernels are compiled: the decorators `kernel`, `in_place`, `subroutine`, `inlined`, `formula`, `chosen_by_state`.
 
 Numba optimises every function by itself and makes machine code of it, though what is called, and above all what is
-inlined, becomes code of its callers and is optimised again with each of them. Here a part is only made ready to be
-linked into them, which takes a third off the time to compile.
+inlined, becomes code of its callers and is optimised again with each of them. Here a function that only kernels call is
+made ready to be linked into them and no more, which takes a third off the time to compile.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ R = TypeVar("R")
 _extending: Any = numba.extending  # some versions of numba have types, some have not
 
 
-class _PartCode(_codegen.JITCodeLibrary):  # type: ignore[misc]
-    """The code of a part: it is never loaded."""
+class _SubroutineCode(_codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a function that only kernels call: it is linked into theirs, and never loaded."""
 
     def _optimize_final_module(self) -> None:
-        """Whoever links it does that."""
+        """Do nothing: the code is optimised where it is linked."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -35,35 +35,40 @@ class _PartCode(_codegen.JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """There is none."""
+        """Zero: code that is not loaded has no address."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> Any:
-        """Who is told where the function's environment is: of what is not loaded there is none."""
+        """The receiver of the function's environment: code that is not loaded has none."""
         return self
 
     def set_env(self, env_name: str, env: Any) -> None:
-        """Nothing refers to it."""
+        """Do nothing: nothing refers to the environment."""
 
 
-class PartCompiler(_compiler.Compiler):  # type: ignore[misc]
-    """Numba's compiler, with another place for what it makes."""
+class SubroutineCompiler(_compiler.Compiler):  # type: ignore[misc]
+    """Numba's compiler, writing to a library that is linked and never loaded."""
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile a function of Python."""
-        self.state.library = _PartCode(self.state.targetctx.codegen(), func.__qualname__)
+        """Compile a Python function."""
+        self.state.library = _SubroutineCode(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
 
 
-# The one place that says how kernels are compiled.
+# Decorators
 
 
-_PART = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
+_SUBROUTINE = {
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": SubroutineCompiler,
+}
 
 
-_INLINED = {**_PART, "error_model": "numpy", "forceinline": True}
+_INLINED = {**_SUBROUTINE, "error_model": "numpy", "forceinline": True}
 
 
 def _compiled(function: F, **options: Any) -> Any:
@@ -90,61 +95,65 @@ def in_place(function: F) -> F:
     return _called_by_python(function, _nrt=False)
 
 
-def part(function: F) -> F:
-    """Compile a function that only kernels call: in place, and as a part of their code.
+def subroutine(function: F) -> F:
+    """Compile a function that only kernels call: without reference counts, and linked into their code.
 
     Numba hands `forceinline` on to callees that do not say anything else, and loops of many pages run at a speed that
     depends on where they happen to be loaded (docs/decisions/009).
     """
-    return cast(F, _compiled(function, **_PART, forceinline=False))
+    return cast(F, _compiled(function, **_SUBROUTINE, forceinline=False))
 
 
 def inlined(function: F) -> F:
-    """A part on the hot path: its code stands where it is called, since passing many arrays outweighs the work."""
-    return cast(F, _compiled(function, **_PART, forceinline=True))
+    """Inline a function of the hot path into its callers: passing many arrays would outweigh the work."""
+    return cast(F, _compiled(function, **_SUBROUTINE, forceinline=True))
 
 
 def formula(function: F) -> F:
-    """A short calculation that Python and kernels share: it stays a function of Python, and kernels have it inlined."""
+    """Share a short calculation: for Python it stays a Python function, and kernels have it inlined."""
     return cast(F, _extending.register_jitable(**_INLINED)(function))
 
 
-class ChosenByState(Generic[P, R]):
-    """A function that kernels call by one name, and that is another one for every type of state.
+# One name, a body for each type of state
 
-    Which one it is the compiler knows, by the type of the first argument, so the choice costs nothing. A module that is
-    imported later may add the function for a state of its own, as long as nothing was compiled for that before.
+
+class ChosenByState(Generic[P, R]):
+    """A function that kernels call by one name, and that has another body for every type of state.
+
+    The compiler knows which one by the type of the first argument, so the choice costs nothing. A module imported later
+    may add the body for a state of its own, as long as nothing was compiled for that before. A body is named like the
+    function, with a suffix for its state: a search for `purge_finished` finds `purge_finished_of_two`.
     """
 
     def __init__(self, declared: Callable[P, R]) -> None:
         self.__name__, self.__doc__ = declared.__name__, declared.__doc__
-        self._functions: dict[type, Callable[..., Any]] = {}
+        self.bodies: dict[type, Callable[..., Any]] = {}  # by the type of the state
         _extending.overload(self, jit_options=_INLINED, strict=False)(self._choose)
 
     def of(self, state_type: type) -> Callable[[F], F]:
-        """Decorates the function for one type of state, which says itself whether it is inlined or called."""
+        """Decorate the body for one type of state, which says itself whether it is inlined or called."""
 
         def add(function: F) -> F:
-            assert state_type not in self._functions, f"{self.__name__} of {state_type.__name__} is there already"
-            self._functions[state_type] = function
+            assert state_type not in self.bodies, f"{self.__name__} of {state_type.__name__} is there already"
+            self.bodies[state_type] = function
             return function
 
         return add
 
     def _choose(self, state: Any, *_: Any) -> Callable[..., Any]:
-        """What numba compiles for these types of arguments."""
-        chosen = self._function(state.instance_class)
+        """The body that numba compiles for these types of arguments."""
+        chosen = self._body(state.instance_class)
         return lambda state, *arguments: chosen(state, *arguments)
 
-    def _function(self, state_type: type) -> Callable[..., Any]:
-        if state_type not in self._functions:
+    def _body(self, state_type: type) -> Callable[..., Any]:
+        if state_type not in self.bodies:
             raise TypeError(f"there is no {self.__name__} of {state_type.__name__}: is its module imported?")
-        return self._functions[state_type]
+        return self.bodies[state_type]
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
-        return cast(R, self._function(type(arguments[0]))(*arguments, **named))
+        return cast(R, self._body(type(arguments[0]))(*arguments, **named))
 
 
 def chosen_by_state(declared: Callable[P, R]) -> ChosenByState[P, R]:
-    """Decorates a function without a body, which says what the functions of all states have in common."""
+    """Decorate a function without a body, whose docstring says what the bodies for all states have in common."""
     return ChosenByState(declared)

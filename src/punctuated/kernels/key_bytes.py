@@ -1,15 +1,15 @@
-"""Keys that are not integers: hashed over their bytes, numbered exactly (two keys with one hash get two numbers)."""
+"""Keys as bytes: hashed for their buckets, and numbered exactly, so that two keys with one hash get two numbers."""
 
 import numpy as np
 
-from punctuated.kernels.jit import kernel, part
+from punctuated.kernels.jit import kernel, subroutine
 from punctuated.kernels.layout import Bytes, Indices, Ints
 
 HASH_VERSION = 1
 _SEED, _MULTIPLIER = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x9FB21C651E98DF25)
 
 
-@part
+@subroutine
 def hash_bytes(data: Bytes, start: int, stop: int) -> np.uint64:
     """A 64-bit hash of `data[start:stop]`, eight bytes at a time."""
     state = _SEED ^ np.uint64(stop - start)
@@ -46,7 +46,7 @@ def hash_whole_keys(offsets: Ints, data: Bytes) -> Ints:
 
 @kernel
 def hash_numbered(numbers: Ints, starts: Ints, arena: Bytes, hash_mask: np.uint64) -> Ints:
-    """The hash of each key by its number (see `number_keys`)."""
+    """The hash of each key, given by its number (see `number_keys`)."""
     hashes = np.empty(numbers.size, np.int64)
     for i in range(numbers.size):
         number = numbers[i]
@@ -54,7 +54,7 @@ def hash_numbered(numbers: Ints, starts: Ints, arena: Bytes, hash_mask: np.uint6
     return hashes
 
 
-@part
+@subroutine
 def bucket_of(code: int, n: int) -> int:
     """The hash of an integer, modulo `n`."""
     mixed = np.uint64(code) * _MULTIPLIER
@@ -71,9 +71,9 @@ def mix_codes(codes: Ints, n: int) -> Ints:
     return numbers
 
 
-@part
+@subroutine
 def same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
-    """Whether two stretches of bytes are equal."""
+    """Whether `length` bytes of two arrays are equal."""
     for i in range(length):
         if a[a_start + i] != b[b_start + i]:
             return False

@@ -7,8 +7,8 @@
 Where the paper has one I-Node index per state, all states share one here: a tuple needs a single look-up to probe the
 opposite value list and to find its own.
 
-Records that have an entry per side come in three widths, for kernels are compiled for each: two places for two
-streams, and four or eight for more; places beyond the number of streams stay empty.
+Records that have an entry per side come in three widths, for kernels are compiled for each: two entries for two
+streams, and four or eight for more; entries beyond the number of streams stay empty.
 
 Invariants:
 - A value list links its nodes in the order of the ring, so the oldest node of a side is the head of its value list.
@@ -37,12 +37,15 @@ MOST_STREAMS = 8  # as `model.spec` says
 _SIDES = (1 << MOST_STREAMS) - 1
 ENDED, ENDED_ANY = 1, _SIDES  # the side has punctuated the value
 EFFECT, EFFECT_ANY = 1 << 8, _SIDES << 8  # and that has taken effect
-RECALLED, RECALLED_ANY = 1 << 16, _SIDES << 16  # its ending comes from a memory, the value was not ended by name
-ANNOUNCED, ANNOUNCED_ANY = 1 << 24, _SIDES << 24  # said apart from the stream: takes effect only beyond its time
+RECALLED, RECALLED_ANY = 1 << 16, _SIDES << 16  # by a range or a finished run, not by name
+ANNOUNCED, ANNOUNCED_ANY = (
+    1 << 24,
+    _SIDES << 24,
+)  # the ending came apart from the stream: it takes effect only beyond its time
 OPEN, OPEN_ANY = 1 << 32, _SIDES << 32  # the stream is clustered, and has yet to end the value
 OUT = 1 << 40  # punctuated in the output
-ARCHIVED = 1 << 41  # and remembered outside the I-Nodes
-OUT_RECALLED = 1 << 42  # so does OUT come from that memory
+ARCHIVED = 1 << 41  # finished, and remembered in a run outside the I-Nodes
+OUT_RECALLED = 1 << 42  # OUT comes from such a run or from a range
 
 # Marks of a node; INDEXED: it is in the window's structure.
 MATCHED, DEAD, INDEXED = 1, 2, 4
@@ -63,8 +66,8 @@ REJECT, FAIL, ACCEPT = 0, 1, 2
 BOTH, EARLY, OWN_STATE = 0, 1, 2
 LATE, AHEAD, PROMISE, AFTER_OUTPUT = 0, 1, 2, 3
 
-# How a side may end a value of the output alone.
-NOT_ALONE, BY_WINDOW, BY_OWN_STATE = 0, 1, 2
+# How a side may end a value of the output before all others have ended it.
+NEVER_EARLY, BY_WINDOW, BY_OWN_STATE = 0, 1, 2
 
 # Why the loop came back.
 DONE, NEEDS_ROOM, NEEDS_TIMERS, MET_RANGE, RANGE_DUE, BROKE_PROMISE, PAIRS_FULL = range(7)
@@ -78,7 +81,7 @@ PENDING_RANGE = np.dtype([(name, "i8") for name in ("order", "ts", "touched", "l
 
 
 def width_for(n_streams: int) -> int:
-    """How many places records have that hold something of each stream.
+    """How many entries a record has that holds something of each stream.
 
     >>> [width_for(n) for n in (1, 2, 3, 4, 5, 8)]
     [2, 2, 4, 4, 8, 8]
@@ -88,12 +91,12 @@ def width_for(n_streams: int) -> int:
 
 
 def all_sides(n_streams: int) -> int:
-    """The mask of all sides: times a kind of flags, the bits of that kind."""
+    """The mask of all sides: multiplied by a kind of flags, it gives all bits of that kind."""
     return (1 << n_streams) - 1
 
 
 def value_type(width: int) -> np.dtype[np.void]:
-    """An I-Node: per side, the first and the last node of its list and how many there are."""
+    """The record of an I-Node: per side, the first and the last node of its list and how many there are."""
     lists = [(name, "i4", (width,)) for name in ("head", "tail", "count")]
     return np.dtype([("code", "i8"), *lists, ("flags", "i8")])
 
@@ -103,24 +106,25 @@ def _ending_fields(width: int) -> list[tuple[str, str, tuple[int, ...]]]:
 
 
 def ending_type(width: int) -> np.dtype[np.void]:
-    """What is known of a value's end: per side, when it was punctuated and when its last tuple came."""
+    """The record of a value's end: per side, when it was punctuated and when its last tuple came."""
     return np.dtype(_ending_fields(width))
 
 
 def remembered_type(width: int) -> np.dtype[np.void]:
-    """A value of which more is known than its stored tuples say."""
+    """The record of a value of which more is known than its stored tuples say."""
     return np.dtype([("code", "i8"), ("flags", "i8"), *_ending_fields(width)])
 
 
 def range_type(width: int) -> np.dtype[np.void]:
-    """Values under range endings, a run of them: when each side ended them (NEVER: settled).
+    """The record of a run of values under range endings: when each side ended them, NEVER if that no longer matters.
 
-    And what kernels do not look at: the number of the object that touched them last, and how the bounds are written.
+    Kernels do not look at `touched`, the number of the object that changed it last, and `writing`, how the bounds are
+    written.
     """
     return np.dtype([*RUN.descr, ("ts", "i8", (width,)), ("touched", "i8"), ("writing", "i8")])
 
 
-PLACE = np.dtype([("code", "i8"), ("ts", "i8"), ("seq", "i8"), ("mark", "i8")])
+STORED = np.dtype([("code", "i8"), ("ts", "i8"), ("seq", "i8"), ("mark", "i8")])  # a tuple as it is saved
 UNMATCHED = np.dtype([("ts", "i8"), ("row", "i4"), ("side", "i4")])
 PUNCTUATION = np.dtype([("code", "i8"), ("ts", "i8"), ("reason", "i8")])
 REJECTION = np.dtype([("row", "i4"), ("side", "i2"), ("reason", "i2")])
@@ -150,7 +154,10 @@ SIDE = np.dtype(
         ("n_clusters", "i8"),
         ("n_boundaries", "i8"),
         ("boundary", "i8"),  # the first one that may still end a value
-        ("range_time", "i8"),  # when the first pending range ending takes effect, and its place in the order of arrival
+        (
+            "range_time",
+            "i8",
+        ),  # when the first pending range ending takes effect, and its number in the order of arrival
         ("range_order", "i8"),
         ("settled", "i8"),  # the latest time of the range endings whose own times no longer matter
         # The rules.
@@ -162,7 +169,7 @@ SIDE = np.dtype(
         ("rows", "i8"),  # rows(n), else 0
         ("rows_per_key", "i8"),
         ("preserved", "i8"),  # unmatched tuples of this side come out
-        ("alone", "i8"),  # how it may end output values alone
+        ("early_rule", "i8"),  # how it may end output values before the others: NEVER_EARLY, BY_WINDOW or BY_OWN_STATE
         ("unique", "i8"),
         ("clustered", "i8"),
         ("tracks_last", "i8"),  # the time of each value's last tuple is needed
@@ -206,7 +213,7 @@ Records = npt.NDArray[np.void]
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
-Flag = npt.NDArray[np.uint8]  # empty; it is its type that tells, so that kernels are compiled for either case
+Flag = npt.NDArray[np.uint8]  # empty: its type is the flag, so that kernels are compiled for either case
 
 FALSE, TRUE = np.empty(0, np.uint8), np.empty((0, 0), np.uint8)
 

@@ -1,16 +1,16 @@
-"""Numbers for codes: equal ones for equal codes, counted from 0 in the order in which they come."""
+"""Numbers for codes, counted from 0 in the order in which the codes first come; equal codes have equal numbers."""
 
 import numpy as np
 
-from punctuated.kernels.jit import kernel, part
+from punctuated.kernels.jit import kernel, subroutine
 from punctuated.kernels.layout import Indices, Ints
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BITS = 10  # of the first table
 
 
-@part
-def _place(slots: Indices, seen: Ints, bits: int, code: int) -> np.int64:
+@subroutine
+def _find_slot(slots: Indices, seen: Ints, bits: int, code: int) -> np.int64:
     """The slot of a code, or the empty one where it belongs."""
     slot = np.int64((np.uint64(code) * _GOLDEN) >> np.uint64(64 - bits))
     while slots[slot] >= 0 and seen[slots[slot]] != code:
@@ -25,7 +25,7 @@ def number_codes(codes: Ints) -> Ints:
     bits = _BITS
     slots = np.full(1 << bits, -1, np.int32)
     for i in range(codes.size):
-        slot = _place(slots, seen, bits, codes[i])
+        slot = _find_slot(slots, seen, bits, codes[i])
         if slots[slot] < 0:
             seen[n_seen], slots[slot] = codes[i], n_seen
             n_seen += 1
@@ -34,20 +34,20 @@ def number_codes(codes: Ints) -> Ints:
             bits += 2
             slots = np.full(1 << bits, -1, np.int32)
             for number in range(n_seen):
-                slots[_place(slots, seen, bits, seen[number])] = number
+                slots[_find_slot(slots, seen, bits, seen[number])] = number
     return numbers
 
 
-# Where in a sequence of group numbers the new groups begin.
+# Where new groups begin
 
 
 @kernel
-def first_places(numbers: Ints, n_known: int) -> Ints:
-    """The first place of each number from `n_known` on; these come in order, each after all smaller ones have come."""
-    places = np.empty(numbers.size, np.int64)
+def first_occurrences(numbers: Ints, n_known: int) -> Ints:
+    """The index at which each number from `n_known` on first comes; a number comes after all smaller ones."""
+    indices = np.empty(numbers.size, np.int64)
     n = 0
     for i in range(numbers.size):
         if numbers[i] == n_known + n:
-            places[n] = i
+            indices[n] = i
             n += 1
-    return places[:n].copy()
+    return indices[:n].copy()

@@ -1,10 +1,13 @@
-"""A number and a side as one number: which object of which stream is next, which value waits for a purge by whom."""
+"""The order of processing: objects of all streams as one sequence, each object as one number.
+
+A packed number also says which value waits for a purge by which side.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from punctuated.kernels.jit import formula, in_place, kernel, part
+from punctuated.kernels.jit import formula, in_place, kernel, subroutine
 from punctuated.kernels.layout import FOREVER, Bytes, Ints, Objects
 
 _SIDE_BITS = 3  # for layout.MOST_STREAMS
@@ -12,7 +15,7 @@ _SIDE_BITS = 3  # for layout.MOST_STREAMS
 
 @formula
 def pack(number: Any, side: Any) -> Any:
-    """Both as one number, or number by number as one array.
+    """A number and a side as one number; arrays are packed element by element.
 
     >>> unpack(pack(12, 3))
     (12, 3)
@@ -22,19 +25,19 @@ def pack(number: Any, side: Any) -> Any:
 
 @formula
 def unpack(packed: Any) -> tuple[Any, Any]:
-    """The inverse."""
+    """The number and the side that were packed."""
     return packed >> _SIDE_BITS, packed & ((1 << _SIDE_BITS) - 1)
 
 
 @formula
 def pack_object(position: Any, is_punctuation: Any, side: Any) -> Any:
-    """An object of a batch: the place of a tuple among its stream's tuples, or of a punctuation among those."""
+    """An object of a batch as one number: its position among the tuples, or the punctuations, of its stream."""
     return pack(2 * position + is_punctuation, side)
 
 
 @formula
 def unpack_object(packed: Any) -> tuple[Any, Any, Any]:
-    """Position, whether it is a punctuation, and the side.
+    """The position of an object, whether it is a punctuation, and its side.
 
     >>> unpack_object(pack_object(7, True, 1))
     (7, 1, 1)
@@ -43,7 +46,7 @@ def unpack_object(packed: Any) -> tuple[Any, Any, Any]:
     return number >> 1, number & 1, side
 
 
-# The order of processing: two sorted streams and their punctuations as one sequence.
+# Two sorted streams and their punctuations as one sequence
 
 
 @in_place
@@ -75,7 +78,7 @@ def are_in_order(ts: Ints, kind: Bytes, code: Ints) -> bool:
     return True
 
 
-@part
+@subroutine
 def _head(ts: Ints, i: int) -> int:
     return ts[i] if i < ts.size else FOREVER
 

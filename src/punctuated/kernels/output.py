@@ -1,4 +1,4 @@
-"""Output punctuations: how the output is told that a value is over."""
+"""Output punctuations: a value that is over in the output is purged, marked and written to the output once."""
 
 from punctuated.kernels.by_state import n_streams, purge_finished
 from punctuated.kernels.forget import ended_ts, has_ended
@@ -8,7 +8,7 @@ from punctuated.kernels.layout import EFFECT, ENDED, OUT, RECALLED, AnyState
 
 @inlined
 def finish_value(state: AnyState, index: int) -> None:
-    """The value is over in the output. What is left of it goes first, so that its unmatched rows come before."""
+    """Mark a value as over in the output. Its tuples go first, so that its unmatched rows come before."""
     common = state.common[0]
     purge_finished(state, index)
     for side in range(n_streams(state)):
@@ -24,7 +24,7 @@ def finish_value(state: AnyState, index: int) -> None:
 
 @inlined
 def punctuate_output(state: AnyState, index: int, ts: int, reason: int) -> None:
-    """Say in the output that a value is over."""
+    """Write to the output that a value is over."""
     finish_value(state, index)
     common = state.common[0]
     entry = state.punctuations[common.n_punctuations]

@@ -7,9 +7,10 @@ from punctuated.kernels.time_list import has_own_windows
 
 @inlined
 def in_window(state: State, side: int, ts: int, end: int, position: int) -> bool:
-    """Whether the later of the two is within the earlier one's window; at equal times both windows must admit it.
+    """Whether a tuple at `ts` and the other side's tuple at `position` may be joined.
 
-    A tuple at `ts`, whose window ends at `end` if it is its own, and the other side's tuple at `position`.
+    The later of the two must be in the window of the earlier one; at equal times both windows must admit it. `end` is
+    the end of the tuple's own window, if it has one.
     """
     ours, other = state.sides[side], state.sides[1 - side]
     distance = ts - state.nodes[position].ts
@@ -25,7 +26,7 @@ def in_window(state: State, side: int, ts: int, end: int, position: int) -> bool
 
 @inlined
 def probe_pairs(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
-    """Emit a pair for every stored match; true if there was one."""
+    """Write a pair for every stored match; true if there was one."""
     common = state.common[0]
     first = n = common.n_pairs
     marks = common.marks_matches
@@ -46,7 +47,7 @@ def probe_pairs(state: State, side: int, index: int, ts: int, end: int, row: int
 
 @inlined
 def emit_first(state: State, side: int, row: int, other_row: int) -> None:
-    """The first match of a tuple, all that a semi join asks for."""
+    """Write the first match of a tuple, which is all that a semi join asks for."""
     common = state.common[0]
     state.pairs[side, common.n_pairs] = row
     state.pairs[1 - side, common.n_pairs] = other_row
@@ -56,7 +57,7 @@ def emit_first(state: State, side: int, row: int, other_row: int) -> None:
 
 @inlined
 def find_first(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
-    """A left tuple of a semi or anti join looks for one match."""
+    """Write the oldest match of a left tuple of a semi or anti join; false if there is none."""
     position = state.values[index].head[1 - side]
     for _ in range(state.values[index].count[1 - side]):
         node = state.nodes[position]
@@ -69,7 +70,7 @@ def find_first(state: State, side: int, index: int, ts: int, end: int, row: int)
 
 @inlined
 def consume_matches(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
-    """A right tuple of a semi or anti join matches left tuples, which are thereby settled and forgotten."""
+    """Match a right tuple of a semi or anti join with left tuples, which need no other match and are forgotten."""
     other, value = state.sides[1 - side], state.values[index]
     before, position = NONE, value.head[1 - side]
     found = False

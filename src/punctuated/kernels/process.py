@@ -1,6 +1,9 @@
 """The loop of PWJoin: objects of both streams in order, each processed wholly before the next (PW-06, PW-22).
 
-It comes back to the driver when a buffer is full or a range ending is due.
+For each object the clock moves on, and thereby tuples are invalidated, values end and output punctuations are due
+(`clock`, `invalidate`, `endings`, `propagate`). Then a tuple probes the other state and is stored in its own
+(`process_tuple`), and a punctuation purges (`punctuations`, `purge`). The loop comes back to the driver when a buffer
+is full or a range ending is due, and says why in `stopped_by`.
 """
 
 from punctuated.kernels.admit import breaks_promise, note_last, pass_by, turn_away
@@ -40,8 +43,8 @@ from punctuated.kernels.value_index import add_value, find_value
 
 
 @inlined
-def meet(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
-    """Probe as the join type asks for; true if the tuple matched."""
+def probe(state: State, side: int, index: int, ts: int, end: int, row: int) -> bool:
+    """Meet the stored tuples of the other side as the join type asks for; true if one matched."""
     if state.values[index].count[1 - side] == 0:
         return False
     if state.common[0].match_mode != FIRST_MATCH:
@@ -53,7 +56,7 @@ def meet(state: State, side: int, index: int, ts: int, end: int, row: int) -> bo
 
 @inlined
 def store(state: State, side: int, index: int, ts: int, end: int, row: int, matched: bool) -> None:
-    """Keep a tuple that has been joined, unless it is proved that nothing to come can match it."""
+    """Store a tuple that has been joined, unless it is proved that no later tuple can match it."""
     ours, other, common = state.sides[side], state.sides[1 - side], state.common[0]
     last = (end if has_own_windows(state) else ts) + ours.forget_after
     expired = other.watermark > last
@@ -84,11 +87,13 @@ def store(state: State, side: int, index: int, ts: int, end: int, row: int, matc
 
 @inlined
 def process_tuple(state: State, side: int, ts: int, end: int, code: int, status: int, row: int, known: int) -> None:
-    """Invalidate, probe, store (PW-22 … PW-24). `known` is the value's I-Node, if there is one.
+    """Probe with a tuple, store it, and keep its window to its size (PW-22 … PW-24).
 
-    `end` is that of the tuple's own window, if it has one.
+    `known` is the I-Node of its value, or NONE; `end` is the end of its own window, if it has one.
     """
     ours = state.sides[side]
+
+    # admit
     ours.tuples += 1
     index = known
     if known < 0 and status & NULL_KEY == 0:
@@ -98,14 +103,24 @@ def process_tuple(state: State, side: int, ts: int, end: int, code: int, status:
     ours.accepted += 1
     if index >= 0 and ours.tracks_last:
         note_last(state, side, index, ts, end)
+
     if index < 0 or state.values[index].flags & OUT:
         pass_by(state, side, index, ts, row)
     else:
-        matched = status & NO_PROBE == 0 and meet(state, side, index, ts, end, row)
+        # probe
+        matched = status & NO_PROBE == 0 and probe(state, side, index, ts, end, row)
+        # store
         if status & NO_STORE == 0:
             store(state, side, index, ts, end, row, matched)
-        if matched and side == 1 and state.common[0].match_mode == FIRST_MATCH and state.sides[0].alone == BY_OWN_STATE:
+        if (
+            matched
+            and side == 1
+            and state.common[0].match_mode == FIRST_MATCH
+            and state.sides[0].early_rule == BY_OWN_STATE
+        ):
             leave_own_state(state, 0, index, ts)
+
+    # evict, then end what the stream's constraints end
     if ours.rows:
         evict(state, side, index, ts)
     if ours.unique and index >= 0:
@@ -116,7 +131,7 @@ def process_tuple(state: State, side: int, ts: int, end: int, code: int, status:
 
 @in_place
 def process_batch(order: Ints, start: int, stop: int, left: Objects, right: Objects, state: State) -> int:
-    """Process objects `start` to `stop`, in the order of `merge`; returns where it came to, and why in `stopped_by`."""
+    """Process the objects [start, stop); returns how far it has come, with the reason in `stopped_by`."""
     common = state.common[0]
     common.stopped_by = DONE
     certain = min(stop, start + max(0, timer_quota(state))) if common.punctuated else stop
@@ -141,8 +156,10 @@ def process_batch(order: Ints, start: int, stop: int, left: Objects, right: Obje
         if not has_room(state, matches):
             common.stopped_by = NEEDS_ROOM
             return at
+        # invalidate
         if not move_clock(state, ts):
             return at
+        # purge, or probe and store
         if is_punctuation:
             process_punctuation(state, side, ts, code, kind)
         else:

@@ -1,13 +1,13 @@
 """Propagation in a join of two: when a value that is over in an input is over in the output too (PW-08, PW-32, PJ-09).
 
-The paper hangs early propagation on a pointer of the value list's last T-Node, the punctuated ring (PW-34). Here a
-heap of deadlines stands in its place: it stays right when tuples arrive out of order, when the last tuple was never
+For early propagation the paper uses a pointer of the value list's last T-Node, the punctuated ring (PW-34). Here it
+is a heap of deadlines: that stays right when tuples arrive out of order, when the last tuple was never
 stored, and when a promise was broken (XD-08 … XD-10).
 """
 
 from punctuated.kernels.by_state import deadline_due, propagate
 from punctuated.kernels.forget import awaits_output, ended_ts, has_ended, has_stored
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import (
     BOTH,
     BY_OWN_STATE,
@@ -32,31 +32,31 @@ def propagate_of_two(state: State, side: int, index: int) -> None:
     """Punctuate the output for a value that `side` has ended with effect, if a rule allows it by now."""
     if not state.common[0].propagates or state.values[index].flags & OUT:
         return
-    ts, alone, reason = ended_ts(state, side, index), state.sides[side].alone, NONE
+    ts, rule, reason = ended_ts(state, side, index), state.sides[side].early_rule, NONE
     if has_ended(state, 1 - side, index):
         ts, reason = max(ts, ended_ts(state, 1 - side, index)), BOTH
-    elif alone == BY_OWN_STATE:
+    elif rule == BY_OWN_STATE:
         if not has_stored(state, side, index):
             reason = OWN_STATE
-    elif alone == BY_WINDOW:
+    elif rule == BY_WINDOW:
         ts = early_ts(state, side, index, ts)
         reason = EARLY if ts != FOREVER else NONE
     if reason != NONE:
         punctuate_output(state, index, ts, reason)
 
 
-@part
+@subroutine
 def leave_own_state(state: State, side: int, index: int, ts: int) -> None:
-    """A tuple at `ts` made one of an ended value leave the side's state, perhaps the last one (PJ-09)."""
+    """Punctuate the output if the tuple that left at `ts` was the last one of an ended value (PJ-09)."""
     if awaits_output(state, side, index) and not has_stored(state, side, index):
         punctuate_output(state, index, max(ended_ts(state, side, index), ts), OWN_STATE)
 
 
 @inlined
 def early_ts(state: State, side: int, index: int, ts: int) -> int:
-    """By Theorem 4.1 the value is over once its last tuple is gone, which may be now (XD-09) or at a deadline.
+    """The time of an early output punctuation; FOREVER if it is too early, and then a deadline is set if need be.
 
-    Returns the time of the output punctuation, FOREVER if it is not time yet.
+    By Theorem 4.1 the value is over once its last tuple is gone, which may be now (XD-09) or at a deadline.
     """
     ours, other = state.sides[side], state.sides[1 - side]
     gone = last_expiry(state, side, index)
@@ -72,8 +72,8 @@ def early_ts(state: State, side: int, index: int, ts: int) -> int:
 
 @deadline_due.of(State)
 @inlined
-def due_by_other(state: State, side: int, time: int) -> int:
-    """When the other watermark is beyond the time."""
+def deadline_due_of_two(state: State, side: int, time: int) -> int:
+    """The moment at which the other watermark is beyond the time."""
     return due_at(state, 1 - side, time + 1)
 
 
@@ -83,10 +83,10 @@ def set_deadline(state: State, side: int, index: int, time: int) -> None:
     common, ours = state.common[0], state.sides[side]
     common.timers += 1
     ours.n_deadlines = push_timer(state.deadlines[side], ours.n_deadlines, time, common.timers, index)
-    common.due = min(common.due, due_by_other(state, side, time))
+    common.due = min(common.due, deadline_due_of_two(state, side, time))
 
 
-@part
+@subroutine
 def meet_deadlines(state: State, side: int) -> None:
     """Propagate the side's ended values whose last tuple the other watermark has left behind."""
     ours, watermark = state.sides[side], state.sides[1 - side].watermark

@@ -1,9 +1,12 @@
-"""What a punctuation does when it comes: it ends a value or the stream, moves its time on, or is the driver's work."""
+"""What an input punctuation does: it ends a value or the stream, moves the stream's time on, or goes to the driver.
+
+The end of a stream ends all values, and its pending endings take effect at once.
+"""
 
 from punctuated.kernels.by_state import advance, n_streams, propagate, purge_for_stream_end
 from punctuated.kernels.endings import end_pending, end_value
 from punctuated.kernels.forget import awaits_output
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import (
     ANNOUNCE_VALUE,
     END_RANGE,
@@ -19,18 +22,18 @@ from punctuated.kernels.layout import (
 from punctuated.kernels.value_index import find_or_add
 
 
-@part
+@subroutine
 def end_stream_for_value(state: AnyState, side: int, index: int, ts: int) -> None:
-    """The side has ended: forget what of a value waited for it, and tell the output if it was the last to end it."""
+    """End a value because its stream has ended: purge what waited for it, and propagate what others have ended."""
     purge_for_stream_end(state, side, index, ts)
     for other in range(n_streams(state)):
         if other != side and awaits_output(state, other, index):
             propagate(state, side, index)
 
 
-@part
+@subroutine
 def end_stream(state: AnyState, side: int, ts: int) -> None:
-    """`<*, …>`: no tuple of this side comes any more, which proves that others need not be kept."""
+    """End a stream, as `<*, …>` does: none of its tuples comes any more, so those of the others need not be kept."""
     ours, heap = state.sides[side], state.pending[side]
     if ours.end_ts != FOREVER:
         return
@@ -49,9 +52,9 @@ def end_stream(state: AnyState, side: int, ts: int) -> None:
     ours.n_pending = ours.n_clusters = 0
 
 
-@part
+@subroutine
 def end_more(state: AnyState, side: int, ts: int, code: int, kind: int) -> None:
-    """A punctuation that does not name one value."""
+    """Process a punctuation that does not name one value."""
     ours = state.sides[side]
     if kind == SET_FLOOR:
         ours.floor = max(ours.floor, code)
@@ -65,7 +68,7 @@ def end_more(state: AnyState, side: int, ts: int, code: int, kind: int) -> None:
 
 @inlined
 def process_punctuation(state: AnyState, side: int, ts: int, code: int, kind: int) -> None:
-    """A punctuation names one value, ends the stream, or moves its time on (PW-25)."""
+    """Process a punctuation, which names one value, ends the stream or moves its time on (PW-25)."""
     state.sides[side].punctuations += 1
     if kind <= ANNOUNCE_VALUE:
         end_value(state, side, find_or_add(state, code), ts, kind == ANNOUNCE_VALUE)

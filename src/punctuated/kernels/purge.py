@@ -1,4 +1,7 @@
-"""Purge in a join of two: forgetting by value (PW-07, PW-25), because the other stream has ended it."""
+"""Purge in a join of two: tuples leave because the other stream has ended their value (PW-07, PW-25).
+
+A lazy purge waits until several values can be purged together (PJ-07).
+"""
 
 from punctuated.kernels.by_state import (
     leaving_watermark,
@@ -8,7 +11,7 @@ from punctuated.kernels.by_state import (
     purge_for_stream_end,
 )
 from punctuated.kernels.forget import ended_ts, forget_tuple
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import DEAD, EFFECT, FOREVER, NONE, State
 from punctuated.kernels.order import pack, unpack
 from punctuated.kernels.time_list import expiry
@@ -16,21 +19,21 @@ from punctuated.kernels.time_list import expiry
 
 @n_streams.of(State)
 @inlined
-def two(state: State) -> int:
+def n_streams_of_two(state: State) -> int:
     """The number of streams, as a constant."""
     return 2
 
 
 @leaving_watermark.of(State)
 @inlined
-def watermark_of_other(state: State, side: int) -> int:
-    """The other stream's: only its progress proves that none of its tuples can meet ours any more."""
+def leaving_watermark_of_two(state: State, side: int) -> int:
+    """The other stream's watermark: only its progress proves that none of its tuples can match ours any more."""
     return int(state.sides[1 - side].watermark)
 
 
 @inlined
 def window_proof(state: State, side: int, position: int) -> int:
-    """When a tuple out of its window was proved to match nothing: an ending that has not purged yet may be first."""
+    """When a tuple out of its window was first proved to match nothing, be it by an ending that has yet to purge."""
     node = state.nodes[position]
     proof = expiry(state, side, position)
     flags = state.values[node.value].flags
@@ -39,9 +42,9 @@ def window_proof(state: State, side: int, position: int) -> int:
     return int(proof)
 
 
-@part
+@subroutine
 def drop_expired(state: State, side: int, index: int) -> None:
-    """Before a purge is put off: what has left its window already goes by its window."""
+    """Invalidate a side's tuples of a value that have left their windows, before its purge is put off."""
     watermark = state.sides[1 - side].watermark
     position = state.values[index].head[side]
     for _ in range(state.values[index].count[side]):
@@ -53,7 +56,7 @@ def drop_expired(state: State, side: int, index: int) -> None:
         position = node.next
 
 
-@part
+@subroutine
 def purge_value(state: State, side: int, index: int, ts: int) -> None:
     """Forget a side's tuples of a value, because the other stream ended it at `ts`; the ring keeps shells (PW-31)."""
     other, common, value = state.sides[1 - side], state.common[0], state.values[index]
@@ -75,9 +78,9 @@ def purge_value(state: State, side: int, index: int, ts: int) -> None:
         position = node.next
 
 
-@part
+@subroutine
 def purge_queue(state: State) -> None:
-    """Carry out the purges that have come together."""
+    """Carry out the purges that were put off."""
     common = state.common[0]
     for entry in state.queue[: common.n_queued]:
         index, by = unpack(entry)
@@ -88,8 +91,8 @@ def purge_queue(state: State) -> None:
 
 @purge_for_ending.of(State)
 @inlined
-def purge_other(state: State, side: int, index: int) -> None:
-    """An ending of `side` has taken effect: forget the other's tuples, now or with others to come (PJ-07)."""
+def purge_for_ending_of_two(state: State, side: int, index: int) -> None:
+    """Purge the other side's tuples of a value that `side` has ended, now or together with later ones (PJ-07)."""
     common = state.common[0]
     if not common.forgets_by_punctuation:
         return
@@ -106,16 +109,16 @@ def purge_other(state: State, side: int, index: int) -> None:
 
 @purge_for_stream_end.of(State)
 @inlined
-def purge_other_for_end(state: State, side: int, index: int, ts: int) -> None:
-    """Nothing of the other side need be kept, by any algorithm."""
+def purge_for_stream_end_of_two(state: State, side: int, index: int, ts: int) -> None:
+    """Purge the other side's tuples of a value, whatever the algorithm."""
     proof = ended_ts(state, side, index) if state.common[0].forgets_by_punctuation else ts
     purge_value(state, 1 - side, index, proof)
 
 
 @purge_finished.of(State)
 @inlined
-def purge_both(state: State, index: int) -> None:
-    """Each side's tuples go by the word of the other."""
+def purge_finished_of_two(state: State, index: int) -> None:
+    """Purge both sides, each by the ending of the other."""
     for side in range(2):
         if state.values[index].count[side]:
             purge_value(state, side, index, ended_ts(state, 1 - side, index))

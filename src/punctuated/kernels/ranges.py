@@ -1,9 +1,12 @@
-"""Range endings: many values end at once (PW-20). The driver finds the values and says in which order things happen."""
+"""Range endings, which end many values at once (PW-20): what they do to values.
+
+The driver finds the values, and decides in which order things happen.
+"""
 
 from punctuated.kernels.by_state import n_streams, propagate, purge_finished, purge_for_ending, settle
 from punctuated.kernels.endings import note_ending
 from punctuated.kernels.forget import has_ended, has_stored
-from punctuated.kernels.jit import in_place, part
+from punctuated.kernels.jit import in_place, subroutine
 from punctuated.kernels.layout import (
     ARCHIVED,
     EFFECT,
@@ -30,7 +33,7 @@ def mark_stored(state: AnyState, indices: Ints, stored: Bytes) -> None:
 
 @in_place
 def end_values(state: AnyState, side: int, indices: Ints, ts: int) -> None:
-    """All these values are ended by `side` with effect; nothing is propagated yet."""
+    """End these values by `side` with effect, without propagating yet."""
     for index in indices:
         if not has_ended(state, side, index):
             note_ending(state, side, index, ts, False)
@@ -40,7 +43,7 @@ def end_values(state: AnyState, side: int, indices: Ints, ts: int) -> None:
 
 @in_place
 def cover_values(state: AnyState, indices: Ints) -> None:
-    """An output range speaks for these values: they are over in the output, and nothing is remembered of them alone."""
+    """Mark values as over in the output because an output range covers them, which remembers that for all of them."""
     for index in indices:
         if state.values[index].flags & OUT == 0:
             purge_finished(state, index)
@@ -51,7 +54,7 @@ def cover_values(state: AnyState, indices: Ints) -> None:
 
 @in_place
 def forget_last(state: AnyState, indices: Ints) -> None:
-    """An output range is forgotten, and with it the last tuples of values that nothing else had ended in the output."""
+    """Forget the times of last tuples along with an output range, of values that it alone had ended in the output."""
     for index in indices:
         if state.values[index].flags & (OUT_RECALLED | ARCHIVED) == OUT_RECALLED:
             for side in range(n_streams(state)):
@@ -60,14 +63,14 @@ def forget_last(state: AnyState, indices: Ints) -> None:
 
 @in_place
 def propagate_values(state: AnyState, side: int, indices: Ints) -> None:
-    """Propagate what the rules allow for these ended values."""
+    """Propagate these ended values, as far as the rules allow."""
     for index in indices:
         propagate(state, side, index)
 
 
-@part
+@subroutine
 def first_at_least(codes: Ints, low: int) -> int:
-    """Where the ascending codes reach `low`."""
+    """The index of the first of the ascending codes that is `low` or more."""
     first, last = 0, codes.size
     while first < last:
         middle = (first + last) >> 1
@@ -78,9 +81,9 @@ def first_at_least(codes: Ints, low: int) -> int:
     return first
 
 
-@part
+@subroutine
 def next_free(following: Ints, at: int) -> int:
-    """The first place from `at` on that nothing has taken; the way there is made shorter."""
+    """The first index from `at` on that is not taken yet; the links to it are made shorter."""
     while following[at] != at:
         following[at] = following[following[at]]
         at = following[at]

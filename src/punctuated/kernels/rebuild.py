@@ -1,9 +1,12 @@
-"""Copying the state into larger or tighter arrays: growth, compaction, and forgetting of values that nothing needs."""
+"""The state copied into larger or tighter arrays: growth, compaction, and linked arrays from a journal.
+
+A copy keeps every linked node in its order, and every value that a node, a timer or the output still needs.
+"""
 
 import numpy as np
 
 from punctuated.kernels.by_state import leaving_watermark, n_streams
-from punctuated.kernels.jit import in_place, kernel, part
+from punctuated.kernels.jit import in_place, kernel, subroutine
 from punctuated.kernels.layout import (
     ARCHIVED,
     DEAD,
@@ -23,12 +26,12 @@ from punctuated.kernels.layout import (
     Records,
 )
 from punctuated.kernels.order import unpack
-from punctuated.kernels.rows import copy_row
+from punctuated.kernels.sequences import copy_row
 from punctuated.kernels.time_list import append_node, last_expiry, next_position
-from punctuated.kernels.value_index import find_or_add, find_value, place_value
+from punctuated.kernels.value_index import enter_value, find_or_add, find_value
 
 
-@part
+@subroutine
 def copy_ring(state: AnyState, side: int, nodes: Records, seq: Ints, ends: Ints, start: int) -> None:
     """Copy the linked nodes, in order, to `start` and the following slots, and link their value lists anew."""
     ours = state.sides[side]
@@ -65,9 +68,9 @@ def copy_rings(state: AnyState, nodes: Records, seq: Ints, ends: Ints, edges: In
         ours.ring_start, ours.ring_stop = edges[side], edges[side + 1]
 
 
-@part
+@subroutine
 def last_needed(state: AnyState, side: int, index: int) -> bool:
-    """Whether the time of a value's last tuple still matters for an early propagation to come."""
+    """Whether a later early propagation may need the time of a value's last tuple."""
     ours = state.sides[side]
     if not ours.tracks_last or ours.rows or state.endings[index].last_ts[side] == NEVER:
         return False
@@ -75,7 +78,7 @@ def last_needed(state: AnyState, side: int, index: int) -> bool:
     return bool(ours.forget_after == UNBOUNDED or min(ours.watermark - 1, leaving_watermark(state, side)) <= gone)
 
 
-@part
+@subroutine
 def is_needed(state: AnyState, index: int) -> bool:
     """Whether a value has tuples, or something to remember."""
     value = state.values[index]
@@ -96,7 +99,7 @@ def is_needed(state: AnyState, index: int) -> bool:
 
 @kernel
 def mark_needed(state: AnyState) -> Bytes:
-    """Which values must be kept: those needed by themselves, and those that something points to."""
+    """Mark the values that must be kept: those needed by themselves, and those that a timer points to."""
     needed = np.zeros(state.common[0].n_values, np.uint8)
     for index in range(needed.size):
         needed[index] = is_needed(state, index)
@@ -128,7 +131,7 @@ def copy_values(
                 endings[n] = state.endings[index]
             if last_ends.size:
                 copy_row(state.last_ends, index, last_ends, n)
-            place_value(state.common, slots, values[n].code, n)
+            enter_value(state.common, slots, values[n].code, n)
             moved[index] = n
             n += 1
     state.common[0].n_values = n
@@ -137,7 +140,7 @@ def copy_values(
 
 @in_place
 def follow_move(state: AnyState, side: int, moved: Indices) -> None:
-    """Point a side's nodes and timers to where their values went; deadlines of settled values go."""
+    """Point a side's nodes and timers to where their values went; deadlines that no value needs go."""
     ours = state.sides[side]
     position = ours.head
     for _ in range(ours.length):
@@ -160,12 +163,12 @@ def follow_move(state: AnyState, side: int, moved: Indices) -> None:
     ours.n_deadlines = n
 
 
-# From what a journal holds back to linked arrays. The caller has seen to the room.
+# From a journal back to linked arrays; the caller has seen to the room
 
 
 @in_place
 def restore_values(state: AnyState, remembered: Records) -> None:
-    """I-Nodes with what is remembered of them (layout.remembered_type)."""
+    """Make I-Nodes with what is remembered of them (layout.remembered_type)."""
     for each in remembered:
         index = find_or_add(state, each.code)
         value, ending = state.values[index], state.endings[index]
@@ -178,7 +181,7 @@ def restore_values(state: AnyState, remembered: Records) -> None:
 
 @in_place
 def restore_nodes(state: AnyState, side: int, codes: Ints, ts: Ints, rows: Indices, marks: Bytes) -> None:
-    """T-Nodes in the order of arrival, linked to their values."""
+    """Store T-Nodes in the order of arrival, linked to their values."""
     for i in range(codes.size):
         position = append_node(state, side, find_or_add(state, codes[i]), ts[i], rows[i])
         state.nodes[position].mark = marks[i]

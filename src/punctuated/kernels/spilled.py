@@ -1,9 +1,12 @@
-"""Values that were on disk come back into the linked arrays, and what has happened to them meanwhile."""
+"""Spilling of values: their tuples leave the linked arrays for disk, and come back into them in the order of arrival.
+
+What has happened to a value meanwhile is made up for when it is loaded.
+"""
 
 from typing import Any
 
 from punctuated.kernels.by_state import n_streams, purge_finished
-from punctuated.kernels.jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, subroutine
 from punctuated.kernels.layout import DEAD, NEVER, NONE, OUT, AnyState, Indices, Ints, Records
 from punctuated.kernels.punctuations import end_stream_for_value
 from punctuated.kernels.time_list import advance_head, has_own_windows, unlink_first
@@ -12,7 +15,7 @@ from punctuated.kernels.value_index import find_or_add
 
 @in_place
 def weigh_values(state: AnyState, n_tuples: Ints, newest: Ints) -> None:
-    """How many tuples each value has, and the time of the last one."""
+    """Write how many tuples each value has, and the time of its last one."""
     for index in range(n_tuples.size):
         value: Any = state.values[index]
         n_tuples[index], newest[index] = 0, NEVER
@@ -45,7 +48,7 @@ def find_or_add_values(state: AnyState, codes: Ints, last_ts: Ints, last_ends: I
 def unlink_values(state: AnyState, side: int, values: Ints, owner: Ints, positions: Ints) -> int:
     """Take all tuples of a side out of these values; their nodes become shells.
 
-    Fills in the positions of those that live, value by value, and the place of each one's value; returns how many.
+    Writes the positions of the living ones, value by value, and for each the index of its value; returns how many.
     """
     n = 0
     for i in range(values.size):
@@ -65,7 +68,7 @@ def unlink_values(state: AnyState, side: int, values: Ints, owner: Ints, positio
 
 @inlined
 def push_front(state: AnyState, side: int, node: Any, end: int) -> None:
-    """A node becomes the oldest one of its ring and of its value list."""
+    """Put a node in front, as the oldest one of its ring and of its value list."""
     ours = state.sides[side]
     ours.head = (ours.ring_stop if ours.head == ours.ring_start else ours.head) - 1
     ours.length += 1
@@ -82,7 +85,7 @@ def push_front(state: AnyState, side: int, node: Any, end: int) -> None:
     value.count[side] += 1
 
 
-@part
+@subroutine
 def take_oldest(state: AnyState, side: int, ids: Ints, newest: int, taken: Records, taken_ids: Ints, ends: Ints) -> int:
     """Take out the ring's nodes that came before `newest`; returns how many of them are kept in `taken`."""
     ours, n, at = state.sides[side], 0, 0
@@ -108,7 +111,7 @@ def weave_in(
 ) -> None:  # fmt: skip
     """Put nodes into a side's ring by the order of arrival, in which they and the ring's `ring_ids` ascend.
 
-    Only the ring's nodes that are older than the newest of them change their places: they are taken out, which is
+    Only the ring's nodes that are older than the newest of them move: they are taken out, which is
     right since a ring's oldest node is the oldest of its value list, and put in front again. `taken` is scratch.
     """
     older = take_oldest(state, side, ring_ids, ids[ids.size - 1], taken, taken_ids, taken_ends) - 1
@@ -125,12 +128,12 @@ def weave_in(
 
 @in_place
 def end_stream_for_values(state: AnyState, side: int, indices: Indices, ts: int, watermark: int) -> None:
-    """The side has ended while these values were on disk; then its watermark was the one given."""
+    """Make up for the end of a side that came while these values were on disk, with its watermark of then."""
     ours = state.sides[side]
     now = ours.watermark
     ours.watermark = watermark
     for index in indices:
         end_stream_for_value(state, side, index, ts)
-        if state.values[index].flags & OUT:  # its I-Node was in memory, and was told before its tuples came
+        if state.values[index].flags & OUT:  # its I-Node was in memory, and was finished before its tuples came
             purge_finished(state, index)
     ours.watermark = now

@@ -1,4 +1,4 @@
-"""What a join in stages does with parts of its state: join them, forget what is covered, let go of what is relocated.
+"""Work of a join in stages on parts of its state: join them, purge what is covered, drop what is relocated.
 
 A tuple has an arrival stamp and a departure stamp, FOREVER while it is in memory. All stamps are of one clock, which
 ticks for every object and for everything that is done between two objects.
@@ -19,7 +19,7 @@ SLOT_SHIFT = 8  # a node's mark has the slot of its punctuation above the flags
 
 @inlined
 def was_probed(probes: Records, stored: Records, i: int, other: Records, j: int) -> bool:
-    """Whether a tuple met another one, which was in memory, when its disk part was joined with that."""
+    """Whether a tuple met another one in memory when the disk part that it is in was joined with memory."""
     for probe in probes:
         if stored[i].departed <= probe.last_departure and other[j].arrived <= probe.time < other[j].departed:
             return True
@@ -86,8 +86,8 @@ def mark_ended(state: State, side: int, codes: Ints, ended: Bytes) -> None:
 
 
 @inlined
-def let_go(state: State, side: int, index: int) -> None:
-    """A side's tuples of a value leave memory; the ring keeps shells."""
+def drop_tuples(state: State, side: int, index: int) -> None:
+    """Drop a side's tuples of a value from memory; the ring keeps shells."""
     value = state.values[index]
     position = value.head[side]
     for _ in range(value.count[side]):
@@ -102,7 +102,7 @@ def let_go(state: State, side: int, index: int) -> None:
 def purge_covered(state: State, side: int, indices: Ints, blocked: Bytes, counts: Ints) -> int:
     """Forget a side's tuples of these values that the other has ended (PJ-06), and count down their punctuations.
 
-    Those that are blocked must still meet tuples on disk: they stay. Returns how many these are.
+    Tuples of blocked values must still meet tuples on disk: they stay. Returns how many these are.
     """
     waiting = 0
     for i in range(indices.size):
@@ -118,20 +118,20 @@ def purge_covered(state: State, side: int, indices: Ints, blocked: Bytes, counts
             counts[state.nodes[position].mark >> SLOT_SHIFT] -= 1
             position = state.nodes[position].next
         state.common[0].purged += n
-        let_go(state, side, index)
+        drop_tuples(state, side, index)
     return waiting
 
 
 @in_place
 def release_values(state: State, side: int, indices: Ints) -> None:
-    """A side's tuples of these values are on disk now."""
+    """Drop a side's tuples of these values from memory, because they are on disk now."""
     for index in indices:
-        let_go(state, side, index)
+        drop_tuples(state, side, index)
 
 
 @in_place
 def punctuate_values(state: State, side: int, codes: Ints, ts: Ints, reasons: Ints) -> None:
-    """Say in the output that these values are over, as far as the side's endings of them are still remembered."""
+    """Write to the output that these values are over, where the side's endings of them are still remembered."""
     for i in range(codes.size):
         index = find_value(state, codes[i])
         if index >= 0 and state.values[index].flags & (EFFECT << side) and state.values[index].flags & OUT == 0:

@@ -32,20 +32,20 @@ def append_node(state: AnyState, side: int, index: int, ts: int, row: int) -> in
 
 @inlined
 def has_own_windows(state: AnyState) -> bool:
-    """Whether every tuple has a window of its own; the compiler knows."""
+    """Whether every tuple has a window of its own, which the compiler knows by the type of the state."""
     return bool(state.own_windows.ndim == 2)
 
 
 @inlined
 def expiry(state: AnyState, side: int, position: int) -> int:
-    """The last moment at which a tuple of another side can meet this one, as far as windows forget."""
+    """The last moment at which a tuple of another side can meet this one, where windows forget tuples."""
     since = state.ends[position] if has_own_windows(state) else state.nodes[position].ts
     return int(since + state.sides[side].forget_after)
 
 
 @inlined
 def last_expiry(state: AnyState, side: int, index: int) -> int:
-    """When the last of a side's tuples of a value so far is out of its window, if there was one."""
+    """The last moment at which a side's last tuple of a value can be met; it means nothing if there was no tuple."""
     ours, last = state.sides[side], state.endings[index].last_ts[side]
     if has_own_windows(state) and last != NEVER:
         last = state.last_ends[index, side]
@@ -64,30 +64,33 @@ def unlink_first(state: AnyState, side: int, index: int) -> None:
 
 @inlined
 def next_position(state: AnyState, side: int, position: int) -> int:
-    """The following slot of a side's ring."""
+    """The slot of a side's ring that follows this one."""
     ours = state.sides[side]
     return ours.ring_start if position + 1 == ours.ring_stop else position + 1
 
 
 @inlined
 def advance_head(state: AnyState, side: int) -> None:
-    """Let go of the ring's oldest slot, which must be a shell."""
+    """Free the oldest slot of the ring, which must be a shell."""
     ours = state.sides[side]
     ours.head = next_position(state, side, ours.head)
     ours.length -= 1
 
 
-# Which nodes of a side's ring hold a tuple.
+# Living nodes
 
 
 @kernel
 def living_nodes(nodes: Records, ring: tuple[int, int], head: int, skipped: int, length: int) -> Ints:
-    """Their positions, oldest first, without that many at the head; `ring` is where it starts and stops."""
+    """The positions of a ring's nodes that hold a tuple, oldest first, without the first `skipped` ones.
+
+    `ring` is where its slots start and stop.
+    """
     start, stop = ring
     found = np.empty(length - skipped, np.int64)
     n = 0
-    for place in range(skipped, length):
-        position = head + place
+    for offset in range(skipped, length):
+        position = head + offset
         if position >= stop:
             position -= stop - start
         if nodes[position].value >= 0 and nodes[position].mark & DEAD == 0:

@@ -1,6 +1,6 @@
-"""A binary heap of timers in a record array: what happens when a watermark gets there. Ties go by order of setting."""
+"""A binary heap of timers in a record array, by time; timers of one time go off in the order in which they were set."""
 
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import FOREVER, AnyState, Records
 
 
@@ -18,7 +18,7 @@ def _swap(heap: Records, i: int, j: int) -> None:
     a.value, b.value = b.value, a.value
 
 
-@part
+@subroutine
 def push_timer(heap: Records, n: int, time: int, order: int, value: int) -> int:
     """Add a timer to a heap of `n`; returns the new size."""
     timer = heap[n]
@@ -33,7 +33,7 @@ def push_timer(heap: Records, n: int, time: int, order: int, value: int) -> int:
     return n + 1
 
 
-@part
+@subroutine
 def pop_timer(heap: Records, n: int) -> int:
     """Move the first timer of a heap of `n` behind its end, to `heap[n - 1]`; returns the new size."""
     last = n - 1

@@ -1,9 +1,12 @@
-"""The I-Node index: from a key's code to its I-Node (PW-20). Values are only removed by a rebuild."""
+"""The I-Node index, from a key's code to its I-Node (PW-20), and what a new I-Node inherits.
+
+Values are only removed by a rebuild.
+"""
 
 import numpy as np
 
 from punctuated.kernels.by_state import n_streams
-from punctuated.kernels.jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, subroutine
 from punctuated.kernels.layout import (
     ARCHIVED,
     EFFECT,
@@ -23,8 +26,8 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inlined
-def home_slot(common: Records, code: int) -> np.int64:
-    """Where the search for a code begins: the top bits of a multiplicative hash, so runs of integers spread."""
+def first_slot(common: Records, code: int) -> np.int64:
+    """The slot where a search begins: the top bits of a multiplicative hash of the code, so runs of integers spread."""
     mixed = (np.uint64(code) * _GOLDEN) & common[0].hash_mask
     return np.int64(mixed >> np.uint64(common[0].shift))
 
@@ -33,7 +36,7 @@ def home_slot(common: Records, code: int) -> np.int64:
 def find_value(state: AnyState, code: int) -> int:
     """The I-Node of a code, or NONE."""
     mask = state.slots.size - 1
-    slot = home_slot(state.common, code)
+    slot = first_slot(state.common, code)
     while True:
         value = state.slots[slot]
         if value < 0 or state.values[value].code == code:
@@ -42,18 +45,18 @@ def find_value(state: AnyState, code: int) -> int:
 
 
 @inlined
-def place_value(common: Records, slots: Indices, code: int, value: int) -> None:
+def enter_value(common: Records, slots: Indices, code: int, value: int) -> None:
     """Enter an I-Node into the index; the code must not be there yet."""
     mask = slots.size - 1
-    slot = home_slot(common, code)
+    slot = first_slot(common, code)
     while slots[slot] >= 0:
         slot = (slot + 1) & mask
     slots[slot] = value
 
 
-@part
+@subroutine
 def find_run(runs: Records, code: int) -> int:
-    """Which of the ascending disjoint runs holds a code, or NONE."""
+    """The index of the run that holds a code, or NONE; runs are disjoint and ascend."""
     first, last = 0, runs.size
     while first < last:
         middle = (first + last) >> 1
@@ -64,9 +67,9 @@ def find_run(runs: Records, code: int) -> int:
     return first - 1 if first > 0 and code <= runs[first - 1].high else NONE
 
 
-@part
+@subroutine
 def take_over(state: AnyState, index: int, covering: int, finished: int) -> None:
-    """What range endings and finished runs say of a value, those that hold it, beside what was said of it by name."""
+    """Add to a value's flags what the range ending and the finished run that hold it say (NONE: there is no such)."""
     value, ending = state.values[index], state.endings[index]
     flags = 0
     if covering >= 0:
@@ -84,16 +87,16 @@ def take_over(state: AnyState, index: int, covering: int, finished: int) -> None
 
 @inlined
 def inherit(state: AnyState, index: int) -> None:
-    """What a value knows from range endings and finished runs: mostly nothing, and then no call is needed."""
+    """Let a value take over what range endings and finished runs say: mostly nothing, and then no call is needed."""
     code = state.values[index].code
     covering, finished = find_run(state.ranges, code), find_run(state.runs, code)
     if covering >= 0 or finished >= 0:
         take_over(state, index, covering, finished)
 
 
-@part
+@subroutine
 def disinherit(state: AnyState, index: int) -> None:
-    """Leave a value with nothing but what was said of it by name."""
+    """Undo what a value has taken over: what is left is what punctuations have said of it by name."""
     value = state.values[index]
     for side in range(n_streams(state)):
         if value.flags & (RECALLED << side):
@@ -105,7 +108,7 @@ def disinherit(state: AnyState, index: int) -> None:
 
 @inlined
 def add_value(state: AnyState, code: int) -> int:
-    """A new I-Node; it takes over what is remembered of its value. The caller has seen to the room."""
+    """Make an I-Node, which takes over what is remembered of its value. The caller has seen to the room."""
     common = state.common[0]
     index = common.n_values
     common.n_values = index + 1
@@ -116,7 +119,7 @@ def add_value(state: AnyState, code: int) -> int:
         value.head[side] = NONE
         value.tail[side] = NONE
         value.count[side] = 0
-    place_value(state.common, state.slots, code, index)
+    enter_value(state.common, state.slots, code, index)
     if common.punctuated:
         ending = state.endings[index]
         for side in range(n_streams(state)):
@@ -137,7 +140,7 @@ def find_or_add(state: AnyState, code: int) -> int:
 
 @in_place
 def inherit_all(state: AnyState) -> None:
-    """The memory of punctuations has changed: all values take over what it says now."""
+    """Let all values take over what range endings and finished runs say now."""
     for index in range(state.common[0].n_values):
         disinherit(state, index)
         inherit(state, index)
@@ -145,7 +148,7 @@ def inherit_all(state: AnyState) -> None:
 
 @in_place
 def inherit_some(state: AnyState, indices: Ints) -> None:
-    """The same for these values alone."""
+    """Let these values take over what range endings and finished runs say now."""
     for index in indices:
         disinherit(state, index)
         inherit(state, index)

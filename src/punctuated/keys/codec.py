@@ -6,7 +6,6 @@ cost time, never exactness.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -15,7 +14,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from punctuated.errors import ColumnError
 from punctuated.kernels.key_bytes import hash_numbered, number_keys
 from punctuated.keys.encoding import encode_rows
 from punctuated.keys.pattern_match import match_columns, typed_scalar
@@ -29,7 +27,7 @@ _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _NUMBER_BITS = 40  # of a saved key's number; the bits above count how often all keys were renumbered
 
 
-Decoded = Callable[[], list[pa.Array]]
+Decoded = Callable[[], list[pa.Array]]  # makes the key columns when they are needed
 
 
 class KeyCodec(Protocol):
@@ -39,106 +37,21 @@ class KeyCodec(Protocol):
     merges: bool  # whether neighbouring codes are neighbouring values
 
     def encode(self, columns: Sequence[pa.ChunkedArray]) -> tuple[Codes, Mask]:
-        """Codes, and which rows have a key without nulls."""
+        """The code of each row, and which rows have a key without nulls."""
 
     def decode(self, codes: Codes) -> list[pa.Array]:
         """The key columns of these codes."""
 
     def decode_later(self, codes: Codes) -> Decoded:
-        """The same, made later when they are asked for, whatever happens to the codes meanwhile."""
+        """The key columns of these codes, made when they are asked for, whatever happens to the codes meanwhile."""
 
     def intervals(self, patterns: Sequence[Pattern]) -> list[tuple[int, int]]:
-        """The known codes that match, as closed intervals."""
+        """The known codes whose keys match the patterns, as closed intervals."""
 
     def addresses(self, codes: Codes) -> Codes:
-        """Numbers to find keys that were put away: equal keys have equal numbers, now and later."""
+        """Numbers by which keys are found on disk: equal keys have equal numbers, now and later."""
 
     def nbytes(self) -> int: ...
-
-
-@dataclass(frozen=True)
-class Places:
-    """The names of two streams in messages about the types of their keys."""
-
-    at: tuple[str, str]  # where a key has a type
-    one: tuple[str, str]  # which one to cast
-
-    @staticmethod
-    def of(one: str, two: str) -> "Places":
-        """By the names of two streams among others."""
-        return Places((f"in {one}", f"in {two}"), (f"that of {one}", f"that of {two}"))
-
-
-BOTH_SIDES = Places(("on the left", "on the right"), ("the left one", "the right one"))
-
-
-def common_key_type(name: str, left: pa.DataType, right: pa.DataType, places: Places = BOTH_SIDES) -> pa.DataType:
-    """The type that both sides of a key are cast to: one that holds all values of both."""
-    left, right = _plain(left), _plain(right)
-    if left == right:
-        return left
-    widened = _widen(left, right)
-    if widened is None:
-        remedy = _remedy(left, right, *places.one)
-        ours, theirs = places.at
-        raise ColumnError(f"key {name!r} is of type {left} {ours} and {right} {theirs}; {remedy}")
-    return widened
-
-
-def are_keys_alike(one: pa.DataType, two: pa.DataType) -> bool:
-    """Whether values of one type can be looked up among values of another; those that do not fit are not found."""
-    one, two = _plain(one), _plain(two)
-    return one == two or _widen(one, two) is not None or bool(pa.types.is_integer(one) and pa.types.is_integer(two))
-
-
-def _remedy(left: pa.DataType, right: pa.DataType, the_left: str, the_right: str) -> str:
-    for one, two, first, second in ((left, right, the_left, the_right), (right, left, the_right, the_left)):
-        if pa.types.is_integer(one) and pa.types.is_floating(two):
-            return f"not every {one} is a {two}: cast {second} to {one}, if it has whole numbers only"
-        if pa.types.is_signed_integer(one) and two == pa.uint64():
-            return f"no integer type holds both: cast {second} to int64, or both to decimal128(20, 0)"
-        if pa.types.is_integer(one) and pa.types.is_decimal(two):
-            return f"cast {first} to {two}, or both to a decimal with more digits"
-        if pa.types.is_decimal(one) and pa.types.is_floating(two):
-            return f"few decimals are a {two}: cast {second} to {one}, rounding it as you like"
-    return "cast one of them to the other's type"
-
-
-def _plain(dtype: pa.DataType) -> pa.DataType:
-    """The type of the same values, whatever their layout and their declaration of nulls."""
-    if pa.types.is_dictionary(dtype):
-        return _plain(dtype.value_type)
-    if pa.types.is_struct(dtype):
-        return pa.struct([pa.field(field.name, _plain(field.type)) for field in dtype])
-    if pa.types.is_map(dtype):
-        return pa.map_(_plain(dtype.key_type), _plain(dtype.item_type))
-    if pa.types.is_list(dtype) or pa.types.is_large_list(dtype):
-        return pa.list_(_plain(dtype.value_type))
-    if pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype):
-        return pa.string()
-    if pa.types.is_large_binary(dtype) or pa.types.is_binary_view(dtype):
-        return pa.binary()
-    return dtype
-
-
-def _widen(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
-    both = (left, right)
-    if all(pa.types.is_integer(dtype) for dtype in both):
-        mixed = pa.types.is_signed_integer(left) != pa.types.is_signed_integer(right)
-        if mixed:
-            return None if pa.uint64() in both else pa.int64()
-        return max(both, key=lambda dtype: dtype.bit_width)
-    if all(pa.types.is_integer(dtype) or pa.types.is_floating(dtype) for dtype in both):
-        exact = not any(pa.types.is_integer(dtype) and dtype.bit_width == 64 for dtype in both)
-        return pa.float64() if exact else None
-    if all(pa.types.is_decimal(dtype) for dtype in both):
-        scale = max(dtype.scale for dtype in both)
-        digits = max(dtype.precision - dtype.scale for dtype in both)
-        return pa.decimal256(digits + scale, scale) if digits + scale > 38 else pa.decimal128(digits + scale, scale)
-    if all(pa.types.is_timestamp(dtype) for dtype in both) and (left.tz is None) == (right.tz is None):
-        units = ["s", "ms", "us", "ns"]
-        return pa.timestamp(max((dtype.unit for dtype in both), key=units.index), left.tz)
-    return None
 
 
 def key_codec(types: Sequence[pa.DataType], hash_bits: int = 64) -> KeyCodec:
@@ -185,6 +98,7 @@ class OrderedKeys:
 
     @staticmethod
     def fits(dtype: pa.DataType) -> bool:
+        """Whether values of this type are codes by themselves."""
         kind = pa.types
         return bool(
             kind.is_integer(dtype)
@@ -207,6 +121,7 @@ class OrderedKeys:
         return self._codes(pc.fill_null(self._numeric(column), zero)), valid
 
     def _numeric(self, column: pa.Array) -> pa.Array:
+        """The column as 64-bit numbers, in the order of its values but for unsigned ones."""
         dtype = column.type
         if dtype == pa.int64():
             return column  # by far the most frequent case, and a cast costs as much as a hundred punctuations
@@ -238,7 +153,6 @@ class OrderedKeys:
         return [integers.cast(pa.int32()).cast(dtype) if narrow else integers.cast(dtype)]
 
     def decode_later(self, codes: Codes) -> Decoded:
-        """A code is its key for ever."""
         return partial(self.decode, codes)
 
     def _code(self, value: Any) -> int:
@@ -258,7 +172,6 @@ class OrderedKeys:
         return [(low, high)] if low <= high else []
 
     def addresses(self, codes: Codes) -> Codes:
-        """A code is its key."""
         return codes
 
     def nbytes(self) -> int:
@@ -329,11 +242,11 @@ class NumberedKeys:
         return self._known
 
     def known_keys(self) -> pa.Table:
-        """The keys by their numbers."""
+        """All keys, in the order of their numbers."""
         return self._table()
 
     def keys_from(self, number: int) -> pa.Table:
-        """The keys from this number on; the newest ones cost little, however many keys there are."""
+        """The keys from this number on. The newest ones cost little, however many keys there are."""
         tables: list[pa.Table] = []
         missing = self._known - number
         for table in reversed(self._keys):
@@ -352,7 +265,7 @@ class NumberedKeys:
         return [column.combine_chunks() for column in self._table().take(pa.array(codes)).columns]
 
     def decode_later(self, codes: Codes) -> Decoded:
-        """Look them up now: later the numbers may belong to other keys."""
+        """The key columns, looked up now: later the numbers may belong to other keys."""
         keys = self.decode(codes)
         return lambda: keys
 
@@ -361,15 +274,15 @@ class NumberedKeys:
         return [(code, code) for code in matching.tolist()]
 
     def addresses(self, codes: Codes) -> Codes:
-        """Hashes of the keys, since their numbers may change; different keys may share one."""
+        """Hashes of the keys, since their numbers may change. Different keys may share one."""
         return hash_numbered(codes, self._starts, self._arena, self._hash_mask)
 
     def may_shrink(self, n: int) -> bool:
-        """Whether it is worth forgetting all keys but `n`."""
+        """Whether forgetting all keys but `n` saves enough memory to be worth the work."""
         return self._known > max(1024, 2 * n)
 
     def keep_only(self, codes: Codes) -> Codes | None:
-        """Forget all other keys if that is worth it; returns what each old code has become, or None."""
+        """Forget all keys but these if that is worth the work; returns the new code of each old one, or None."""
         if not self.may_shrink(codes.size):
             return None
         moved = np.full(self._known, -1, np.int64)
@@ -380,14 +293,14 @@ class NumberedKeys:
         return moved
 
     def save(self) -> Content:
-        """The keys by their numbers; numbers from before a renumbering are no longer known."""
+        """The keys as a log by their numbers; numbers from before a renumbering are no longer known."""
         first = self.numbering << _NUMBER_BITS
         ids = first + np.arange(self._known)
-        log = Log(ids, first + self._known, lambda places: self._table().take(pa.array(places)))
+        log = Log(ids, first + self._known, lambda indices: self._table().take(pa.array(indices)))
         return Content(logs={"numbered": log})
 
     def load(self, saved: Loaded) -> None:
-        """Give all keys new numbers."""
+        """Number the saved keys anew, in the order in which they were saved."""
         log = saved.logs["numbered"]
         self.encode(log.rows.columns)
         self.numbering = log.next_id >> _NUMBER_BITS

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.arrow.buffers import byte_data, byte_offsets, list_ends, with_nulls
-from punctuated.arrow.types import canonical_floats
+from punctuated.arrow.types import canonical_floats, decoded, is_bytes, is_text
 
 Encoded = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]
 NESTED_VERSION = 2  # of the bytes of nested values, which decide their buckets
@@ -34,13 +34,8 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
 
 def _encoded(column: pa.Array) -> pa.Array:
     """The bytes of each value, null where it is null."""
+    column = decoded(column)
     kind, dtype = pa.types, column.type
-    if isinstance(dtype, pa.BaseExtensionType):
-        return _encoded(column.storage)
-    if kind.is_dictionary(dtype):
-        return _encoded(column.cast(dtype.value_type))
-    if kind.is_run_end_encoded(dtype):
-        return _encoded(pc.run_end_decode(column))
     if kind.is_null(dtype):
         return pa.nulls(len(column), _BYTES)
     if kind.is_struct(dtype):
@@ -52,7 +47,7 @@ def _encoded(column: pa.Array) -> pa.Array:
         return pa.array([repr(value).encode() for value in column.to_pylist()], _BYTES)
     if kind.is_nested(dtype):
         return _concatenated(_framed_each(column.flatten()), column)
-    return _plain_bytes(column) if _is_bytes(dtype) else _fixed_width(column)
+    return _variable_width(column) if is_text(dtype) or is_bytes(dtype) else _fixed_width(column)
 
 
 def _encoded_map(column: pa.Array) -> pa.Array:
@@ -66,20 +61,14 @@ def _encoded_map(column: pa.Array) -> pa.Array:
     return _concatenated(entries.take(order), lists)
 
 
-def _is_bytes(dtype: pa.DataType) -> bool:
-    kind = pa.types
-    is_text = kind.is_string(dtype) or kind.is_large_string(dtype) or kind.is_string_view(dtype)
-    is_binary = kind.is_binary(dtype) or kind.is_large_binary(dtype) or kind.is_binary_view(dtype)
-    return bool(is_text or is_binary or kind.is_fixed_size_binary(dtype))
-
-
-def _plain_bytes(column: pa.Array) -> pa.Array:
-    is_text = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
-    return column.cast(_BYTES) if is_text else column.cast(pa.binary()).cast(_BYTES)
+def _variable_width(column: pa.Array) -> pa.Array:
+    """The bytes of texts and of bytes."""
+    is_large = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
+    return column.cast(_BYTES) if is_large else column.cast(pa.binary()).cast(_BYTES)
 
 
 def _fixed_width(column: pa.Array) -> pa.Array:
-    """The values' own bytes; numbers are brought to one form first (-0.0 is 0.0, NaN is NaN)."""
+    """The bytes of values of a fixed width, floating-point numbers in one form (-0.0 is 0.0, NaN is NaN)."""
     if pa.types.is_floating(column.type):
         column = canonical_floats(column.cast(pa.float64()))
     elif pa.types.is_boolean(column.type):
@@ -91,7 +80,10 @@ def _fixed_width(column: pa.Array) -> pa.Array:
 
 
 def _framed(parts: list[pa.Array], n: int) -> pa.Array:
-    """Row by row, each part after its length, so that boundaries cannot shift; without parts, `n` empty rows."""
+    """The bytes of all parts of a row, each after its length, so that boundaries cannot shift.
+
+    Without parts there are `n` rows without bytes.
+    """
     pieces: list[pa.Array] = []
     for part in parts:
         lengths = pc.fill_null(pc.binary_length(part).cast(pa.int64()), -1)
@@ -102,11 +94,12 @@ def _framed(parts: list[pa.Array], n: int) -> pa.Array:
 
 
 def _framed_each(elements: pa.Array) -> pa.Array:
+    """The bytes of each element after its length."""
     return _framed([_encoded(elements)], len(elements))
 
 
 def _concatenated(elements: pa.Array, lists: pa.Array) -> pa.Array:
-    """The bytes of all elements of a list as one piece, without a copy."""
+    """The bytes of all elements of each list as one value, without a copy."""
     offsets = pa.py_buffer(byte_offsets(elements)[list_ends(lists)])
     rows = pa.Array.from_buffers(_BYTES, len(lists), [None, offsets, pa.py_buffer(byte_data(elements))])
     return with_nulls(rows, lists)

@@ -1,4 +1,7 @@
-"""Patterns against whole columns: which rows a punctuation matches."""
+"""Patterns compared with whole columns: which rows a punctuation matches.
+
+Values compare as in `model.pattern`: NaN equals itself and is greater than every number, and null matches only `*`.
+"""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -15,7 +18,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def typed_scalar(value: Any, dtype: pa.DataType) -> pa.Scalar:
-    """A pattern's value as a scalar of the column; times in patterns are microseconds."""
+    """A pattern's value as a scalar of a column's type; times in patterns are microseconds."""
     if pa.types.is_timestamp(dtype):
         return pa.scalar(value, pa.timestamp("us", dtype.tz)).cast(dtype)
     if isinstance(value, timedelta):
@@ -24,7 +27,7 @@ def typed_scalar(value: Any, dtype: pa.DataType) -> pa.Scalar:
 
 
 def match_columns(patterns: Sequence[Pattern], columns: Sequence[pa.ChunkedArray]) -> Mask:
-    """Rows whose every value matches the pattern of its column."""
+    """Which rows match: those whose every value matches the pattern of its column."""
     rows = len(columns[0])
     mask = np.ones(rows, np.bool_)
     for pattern, column in zip(patterns, columns, strict=True):
@@ -57,7 +60,7 @@ def _match(pattern: Pattern, column: pa.ChunkedArray) -> Mask:
 
 
 def _match_floats(pattern: Pattern, column: pa.ChunkedArray) -> Mask:
-    """NaN equals itself and is greater than every number."""
+    """Which floating-point numbers match a pattern: NaN equals itself and is greater than every number."""
     valid = np.asarray(column.is_valid().to_numpy())
     numbers = np.asarray(pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy())
     if isinstance(pattern, Constant | OneOf):

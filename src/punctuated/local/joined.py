@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import RejectedRowsWarning
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
 from punctuated.local.buckets import in_buckets
 from punctuated.local.plan import TablePlan
@@ -20,7 +21,6 @@ from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
 from punctuated.model.counters import REJECTIONS, describe_rejection, per_stream, rejected_as
-from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
 from punctuated.output.batch_result import BatchResult

@@ -1,4 +1,4 @@
-"""The join algorithms as switches over one piece of code, so that comparing them is fair (PW-57)."""
+"""The join algorithms by name: switches over one piece of code, so that comparing them is fair (PW-57)."""
 
 from dataclasses import dataclass, field, replace
 from enum import Enum

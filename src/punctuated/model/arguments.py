@@ -1,4 +1,7 @@
-"""Checks of arguments: whether they have the right type. Numbers of any library become plain numbers."""
+"""Checks of users' arguments, hints for misspelt names, and names for our columns beside users' own.
+
+Numbers of any library become plain numbers.
+"""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,73 +11,73 @@ from typing import Any
 
 from punctuated.errors import PunctuatedError
 
-LARGEST = 2**60  # the largest number that may be given: counts and times can be added to it without overflow
-HIDDEN = "\0"
+LARGEST = 2**60  # the largest number that is accepted: counts and times can be added to it without overflow
+HIDDEN = "\0"  # how names of columns begin that nobody sees
 
 
-def whole_number(given: Any, name: str, error: type[PunctuatedError], *, least: int, most: int = LARGEST) -> int:
-    """An integer within bounds.
+def whole_number(value: Any, name: str, error: type[PunctuatedError], *, least: int, most: int = LARGEST) -> int:
+    """The value as a plain integer, if it is one within bounds; raises if not.
 
     >>> import numpy as np
     >>> whole_number(np.int8(3), "n", PunctuatedError, least=1)
     3
     """
-    if not is_whole(given) or not least <= given <= most:
+    if not is_whole(value) or not least <= value <= most:
         bounds = f"of {least} or more" if most == LARGEST else f"from {least} to {most:,}"
-        raise error(f"{name}={given!r}: give a whole number {bounds}")
-    return int(given)
+        raise error(f"{name}={value!r}: give a whole number {bounds}")
+    return int(value)
 
 
-def is_whole(given: Any) -> bool:
+def is_whole(value: Any) -> bool:
     """Whether this is an integer of any library; booleans are not."""
-    return isinstance(given, Integral) and not isinstance(given, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def text(given: Any, name: str, error: type[PunctuatedError], what: str = "the name of a column") -> str:
-    """A string."""
-    if not isinstance(given, str):
-        raise error(f"{name}={given!r}: give {what} as text")
-    return str(given)
+def text(value: Any, name: str, error: type[PunctuatedError], what: str = "the name of a column") -> str:
+    """The value, if it is a text; raises if not."""
+    if not isinstance(value, str):
+        raise error(f"{name}={value!r}: give {what} as text")
+    return str(value)
 
 
-def column_names(given: Any, name: str, error: type[PunctuatedError]) -> tuple[str, ...]:
-    """One name of a column, or several.
+def column_names(value: Any, name: str, error: type[PunctuatedError]) -> tuple[str, ...]:
+    """The names of columns, given as one name or as several; raises if it is neither.
 
     >>> column_names("k", "key", PunctuatedError), column_names(["k", "l"], "key", PunctuatedError)
     (('k',), ('k', 'l'))
     """
-    if isinstance(given, str):
-        return (str(given),)
+    if isinstance(value, str):
+        return (str(value),)
     try:
-        names = tuple(given)
+        names = tuple(value)
     except TypeError:  # not even what says that it is iterable has to be: Spark's columns are not
-        names = (given,)
+        names = (value,)
     if not all(isinstance(each, str) for each in names):
-        raise error(f"{name}={given!r}: give the name of a column, or a list of names")
+        raise error(f"{name}={value!r}: give the name of a column, or a list of names")
     return tuple(map(str, names))
 
 
-def given_twice(names: Iterable[str]) -> list[str]:
+def duplicates(names: Iterable[str]) -> list[str]:
     """The names that come more than once, in order.
 
-    >>> given_twice(["k", "ts", "k"]), given_twice(["k"])
+    >>> duplicates(["k", "ts", "k"]), duplicates(["k"])
     (['k'], [])
     """
     return sorted(name for name, n in Counter(names).items() if n > 1)
 
 
-# The known name that a misspelt one probably means, and the hint that an error gives.
+# Misspelt names
 
 
-def nearest_of(name: object, known: Iterable[str]) -> str | None:
+def closest_name(name: object, known: Iterable[str]) -> str | None:
     """The known name that is most like this one, upper and lower case aside.
 
-    >>> nearest_of("pice", ["item", "Price"]), nearest_of(5, ["item"])
+    >>> closest_name("pice", ["item", "Price"]), closest_name(5, ["item"])
     ('Price', None)
     """
     by_lower = {each.lower(): each for each in known}
-    near = get_close_matches(str(name).lower(), by_lower, n=1)
-    return by_lower[near[0]] if near else None
+    found = get_close_matches(str(name).lower(), by_lower, n=1)
+    return by_lower[found[0]] if found else None
 
 
 def hint_of(name: object, known: Iterable[str], listed_as: str) -> str:
@@ -84,11 +87,11 @@ def hint_of(name: object, known: Iterable[str], listed_as: str) -> str:
     ("did you mean 'price'?", 'it has: item, price')
     """
     names = list(known)
-    near = nearest_of(name, names)
-    return f"did you mean {near!r}?" if near else f"{listed_as}: {', '.join(names)}"
+    closest = closest_name(name, names)
+    return f"did you mean {closest!r}?" if closest else f"{listed_as}: {', '.join(names)}"
 
 
-# Names for our columns among those of users, who may use any name.
+# Names for our columns among those of users, who may use any name
 #
 # There are two rules, and nothing else may depend on a user's names. A column that users see has its documented name;
 # if that is taken, underscores are added at its end. A name that differs only in case is taken, too, since Spark
@@ -97,7 +100,7 @@ def hint_of(name: object, known: Iterable[str], listed_as: str) -> str:
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
-    """These names, with underscores at their end if they are taken.
+    """The wanted names, with underscores at their ends where they are taken.
 
     >>> free_names(["ts", "reason"], ["Reason", "reason_", "ts "])
     ('ts', 'reason__')

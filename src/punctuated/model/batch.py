@@ -1,4 +1,4 @@
-"""Batches: what an operator gets at a time. A table is one batch."""
+"""Batches, which are what an operator gets at a time, and the bucket of a join that gets them. A table is one batch."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from punctuated.model.punctuation import Punctuation
 
 @dataclass(frozen=True)
 class EndedKeys:
-    """Single join values that end: key columns and times, in band or announced from outside."""
+    """Single join values that end: their key columns and times, in band or announced from outside."""
 
     keys: pa.Table  # one column per key column, in order
     ts: pa.ChunkedArray  # 64-bit microseconds, none missing
@@ -22,9 +22,9 @@ class EndedKeys:
 
 @dataclass(frozen=True)
 class StreamBatch:
-    """One stream's share of a batch: its tuples, and its punctuations other than flags.
+    """One stream's part of a batch: its tuples, and its punctuations other than flags.
 
-    Where a batch is spread over buckets, `tick` says what a bucket must know of the whole (see `join.tick`).
+    Where a batch is spread over buckets, `tick` says what a bucket must know of the whole (see `intake.watermarks`).
     """
 
     rows: pa.Table
@@ -34,14 +34,14 @@ class StreamBatch:
     tick: pa.Table | None = None
 
 
-# Which part of a join's keys a driver holds.
+# Buckets
 
 
 @dataclass(frozen=True)
-class BucketPlace:
-    """The bucket `number` of `n`. What is the same in all buckets comes out of the first one only.
+class BucketId:
+    """Which part of a join's keys a driver has: bucket `number` of `n`.
 
-    `at_once` of them are processed at a time while the others rest; `None` means all.
+    Of these, `at_once` are processed at a time while the others rest; `None` means all.
     """
 
     number: int = 0
@@ -49,14 +49,15 @@ class BucketPlace:
     at_once: int | None = None
 
     @property
-    def speaks_for_all(self) -> bool:
+    def is_primary(self) -> bool:
+        """Whether this is the one bucket that writes what is the same in all of them."""
         return self.number == 0
 
     def __str__(self) -> str:
         return f"bucket {self.number} of {self.n}" if self.n > 1 else "the join"
 
 
-# A tuple of a stream as plain values, for the oracle and for tests; the operators work on arrays.
+# Tuples as plain values, for the oracle and for tests: operators work on arrays
 
 
 @dataclass(frozen=True, slots=True)

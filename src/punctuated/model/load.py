@@ -1,4 +1,4 @@
-"""What a join has to do: rates of its streams and sizes of its windows, as measured batch by batch."""
+"""The load of a join: rates of its streams and sizes of its windows, as measured batch by batch."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _WEIGHT_OF_NEW = 0.5  # so a shift shows within a few batches
 
 
 def smoothed(before: Sequence[float] | None, now: Sequence[float]) -> tuple[float, ...]:
-    """Numbers after another batch; `before` is None at the first one.
+    """Moving averages after another batch; `before` is None at the first one.
 
     >>> smoothed(smoothed(None, [4.0, 8.0]), [6.0, 0.0])
     (5.0, 4.0)
@@ -24,10 +24,10 @@ def smoothed(before: Sequence[float] | None, now: Sequence[float]) -> tuple[floa
 
 @dataclass(frozen=True)
 class Observation:
-    """What a join has to do.
+    """The load of a join as it was measured.
 
-    Of each stream, tuples per second that come, that probe the other's window and that are stored; of each window, the
-    tuples in it and the matches of a probe.
+    For each stream, tuples per second that come, that probe the other's window and that are stored; for each window,
+    the tuples in it and the matches of a probe.
     """
 
     rates: Sides
@@ -38,7 +38,7 @@ class Observation:
 
     @staticmethod
     def unshed(rates: Sides, windows: Sides, matches: Sides = (0.0, 0.0)) -> "Observation":
-        """All that comes probes and is stored."""
+        """The load of a join that sheds nothing: every tuple that comes probes and is stored."""
         return Observation(rates, rates, rates, windows, matches)
 
 

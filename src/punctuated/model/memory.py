@@ -1,4 +1,4 @@
-"""What a join may keep in memory: a number of tuples, or of bytes. Tuples beyond that go to disk."""
+"""What a join may keep in memory, as a number of tuples or of bytes; tuples beyond that go to disk."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Memory:
     nbytes: int | None = None
 
     def share(self, n: int) -> "Memory":
-        """The share of one of `n` buckets.
+        """What one of `n` buckets gets of this memory.
 
         >>> Memory(tuples=10).share(4), Memory(nbytes=1 << 20).share(4)
         (Memory(tuples=2, nbytes=None), Memory(tuples=None, nbytes=262144))
@@ -29,7 +29,7 @@ class Memory:
         return Memory(*divided)
 
     def allow(self, n: int, at_once: int | None = None) -> "Allowance":
-        """What one of `n` buckets may hold; if some rest while others are processed, each kind has one half.
+        """What one of `n` buckets may hold. While some rest, one half is for those that are processed.
 
         >>> allowed = Memory(tuples=800).allow(8, at_once=2)
         >>> print(allowed.working, "|", allowed.resting)
@@ -40,7 +40,7 @@ class Memory:
         return Allowance(self.share(2 * at_once), self.share(2 * n))
 
     def __str__(self) -> str:
-        """For people.
+        """The number and its unit.
 
         >>> print(Memory(tuples=10_000), "|", Memory(nbytes=64 << 20))
         10,000 tuples | 64.0 MiB
@@ -56,44 +56,44 @@ class Allowance:
     resting: Memory
 
 
-def parse_memory(given: int | str) -> Memory:
+def parse_memory(value: int | str) -> Memory:
     """A number of tuples, or a text such as "64 MiB".
 
     >>> parse_memory(1000), parse_memory("1 MiB")
     (Memory(tuples=1000, nbytes=None), Memory(tuples=None, nbytes=1048576))
     """
-    if is_whole(given):
-        if not 1 <= int(given) <= LARGEST:
-            raise AlgorithmError(f"memory={given!r}: give one tuple or more")
-        return Memory(tuples=int(given))
-    if not isinstance(given, str):
-        raise AlgorithmError(f"memory={given!r}: give a number of tuples, or a text such as '64 MiB'")
-    nbytes = parse_size(given, "memory")
+    if is_whole(value):
+        if not 1 <= int(value) <= LARGEST:
+            raise AlgorithmError(f"memory={value!r}: give one tuple or more")
+        return Memory(tuples=int(value))
+    if not isinstance(value, str):
+        raise AlgorithmError(f"memory={value!r}: give a number of tuples, or a text such as '64 MiB'")
+    nbytes = parse_size(value, "memory")
     if nbytes < _LEAST_BYTES:
-        raise AlgorithmError(f"memory={given!r}: give at least {show_size(_LEAST_BYTES)}, or a number of tuples")
+        raise AlgorithmError(f"memory={value!r}: give at least {show_size(_LEAST_BYTES)}, or a number of tuples")
     return Memory(nbytes=nbytes)
 
 
-# Sizes in bytes, as numbers or as text such as "512 MiB".
+# Sizes in bytes
 
 
-def parse_size(given: int | str, name: str) -> int:
-    """Bytes of a size; `name` is the argument that it was given for."""
-    size = int(given) if is_whole(given) else _read(given, name)
+def parse_size(value: int | str, name: str) -> int:
+    """Bytes of a size, which is a number or a text such as "512 MiB"; errors name the argument `name`."""
+    size = int(value) if is_whole(value) else _read(value, name)
     if size < 1:
-        raise AlgorithmError(f"{name}={given!r}: give at least one byte")
+        raise AlgorithmError(f"{name}={value!r}: give at least one byte")
     return min(size, LARGEST)
 
 
-def _read(given: object, name: str) -> int:
-    found = _TEXT.fullmatch(given) if isinstance(given, str) else None
+def _read(value: object, name: str) -> int:
+    found = _TEXT.fullmatch(value) if isinstance(value, str) else None
     if found is None or found[2].lower() not in _UNITS:
-        raise AlgorithmError(f"{name}={given!r}: give bytes, or a text such as '512 MiB' or '2 GiB'")
+        raise AlgorithmError(f"{name}={value!r}: give bytes, or a text such as '512 MiB' or '2 GiB'")
     return min(int(Fraction(found[1]) * _UNITS[found[2].lower()]), LARGEST)
 
 
 def show_size(size: int) -> str:
-    """A size for people."""
+    """The text of a size, such as "64.0 MiB"."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
             return f"{size / unit:.1f} {name}"

@@ -1,4 +1,4 @@
-"""Patterns: what a punctuation says about one attribute (PW-01), and their algebra.
+"""Patterns, each of which says which values of one attribute a punctuation means (PW-01), and their algebra.
 
 Values are ordered as in Spark: NaN equals itself and is greater than every number, `-0.0` equals `0.0`. Null matches
 `*` and nothing else. Integers and dates are discrete: `(3,4)` is empty.
@@ -15,12 +15,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """`*`: any value."""
+    """`*`, the pattern that matches any value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One value."""
+    """The pattern that matches one value."""
 
     value: Any
 
@@ -44,7 +44,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """Matches nothing."""
+    """The pattern that matches nothing."""
 
 
 Pattern = Wildcard | Constant | OneOf | Range | Empty
@@ -244,7 +244,7 @@ def _step(bound: Any) -> Any:
 
 
 def _tightened(bounds: Range) -> Range:
-    """The same values with closed bounds where the type is discrete."""
+    """A range of the same values, with closed bounds where the type is discrete."""
     low, high, low_closed, high_closed = bounds.low, bounds.high, bounds.low_closed, bounds.high_closed
     if not low_closed and _step(low) and low != date.max:
         low, low_closed = low + _step(low), True
@@ -254,7 +254,7 @@ def _tightened(bounds: Range) -> Range:
 
 
 def _lists_all(finite: Pattern, bounds: Range) -> bool:
-    """Whether a list holds every value between closed bounds of a discrete type."""
+    """Whether a list has every value between closed bounds of a discrete type."""
     step = _step(bounds.low)
     if step is None or _step(bounds.high) is None:
         return False

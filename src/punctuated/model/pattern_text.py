@@ -153,7 +153,7 @@ class _Scanner:
         raise self.error(self.at, f"expected '\"' to end the text that begins at {start}")
 
     def peek(self) -> tuple[int, str]:
-        """Skips spaces; returns the position and the character there, which is empty at the end."""
+        """Skip spaces; returns the position and the character there, which is empty at the end."""
         match = _SPACE.match(self.text, self.at)
         assert match is not None
         self.at = match.end()
@@ -203,7 +203,7 @@ def _print_range(bounds: Range, dtype: pa.DataType | None) -> str:
     return f"{opening}{low},{high}{closing}"
 
 
-# Single values as text, by Arrow type: what is between the commas of a punctuation.
+# Single values as text, by Arrow type
 #
 # Timestamps are integers in microseconds since the epoch, written in ISO form (without an offset: UTC) or as such an
 # integer; dates are `datetime.date`, decimals `decimal.Decimal`. Floats are rounded to the column's precision, so
@@ -211,7 +211,7 @@ def _print_range(bounds: Range, dtype: pa.DataType | None) -> str:
 
 
 def read_literal(text: str, dtype: pa.DataType) -> Any:
-    """The value that the text stands for, or `None` if it is not of that type.
+    """The value that a text stands for, or `None` if it is not of that type.
 
     >>> read_literal("1970-01-01T00:00:01Z", pa.timestamp("us", tz="UTC")), read_literal("300", pa.int8())
     (1000000, None)
@@ -252,7 +252,7 @@ def is_readable(dtype: pa.DataType) -> bool:
 
 @lru_cache(maxsize=256)
 def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
-    """What turns text into a value of that type; a `None` or an error means that it does not fit."""
+    """The function that turns text into a value of a type; `None` or an error means that the text does not fit."""
     kind = pa.types
     if kind.is_dictionary(dtype):
         return _reader(dtype.value_type)
@@ -278,7 +278,7 @@ def _unreadable(text: str) -> None:
 
 
 def _read_decimal(text: str, dtype: pa.DataType) -> Decimal | None:
-    """Numbers far outside every type are not passed to Arrow, which would take very long, or crash."""
+    """The text as a decimal; None if it is far outside every type, where Arrow would take very long, or crash."""
     value = Decimal(text) if len(text) <= _LONGEST_DECIMAL and "_" not in text else Decimal("nan")
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or not -_LONGEST_DECIMAL <= exponent <= _LONGEST_DECIMAL:
@@ -295,7 +295,7 @@ def _read_float(text: str, dtype: pa.DataType) -> float | None:
 
 
 def _read_timestamp(text: str, dtype: pa.DataType) -> int:
-    """In microseconds, if the column's unit can hold that."""
+    """The text as microseconds, if the column's unit can hold them."""
     us = int(text) if _INTEGER.fullmatch(text) else _microseconds(text)
     pa.scalar(us, pa.timestamp("us", dtype.tz)).cast(dtype)  # raises if not
     return us

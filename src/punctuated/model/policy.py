@@ -1,4 +1,4 @@
-"""Events of a staged join (PJ-13): what its monitor tells, and to what its work may be tied."""
+"""Events of a staged join and the policy that ties its work to them (PJ-13): `pt.Event` and `pt.Policy`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -9,8 +9,8 @@ from punctuated.errors import AlgorithmError
 from punctuated.model.arguments import whole_number
 from punctuated.model.window import Duration, parse_duration
 
-Listener = Callable[[Any], None]  # is given the join
-Condition = Callable[[Any], bool]  # is given the join, and says whether the listener is called
+Listener = Callable[[Any], None]  # of the join
+Condition = Callable[[Any], bool]  # of the join: whether the listener is called
 TASKS = ("disk join", "state purge", "state relocation", "index build", "propagation")
 DEFAULT_COUNT = 100  # punctuations that a lazy purge, and propagation, wait for
 
@@ -24,16 +24,16 @@ class Event(Enum):
     STREAM_EMPTY = "stream empty"  # no stream brings anything for a while
     DISK_JOIN_ACTIVATED = "disk join activated"  # too many tuples in memory wait for nothing but a disk join
     PROPAGATION_REQUESTED = "propagation requested"  # somebody asks for punctuations (pull)
-    PROPAGATION_TIME_EXPIRED = "propagation time expired"  # it is time again to say them (push)
-    PROPAGATION_COUNT_REACHED = "propagation count reached"  # or enough have come for that (push)
+    PROPAGATION_TIME_EXPIRED = "propagation time expired"  # it is time again to emit punctuations (push)
+    PROPAGATION_COUNT_REACHED = "propagation count reached"  # enough have come to emit some (push)
 
 
-# `pt.Policy`: when a staged join purges, relocates, joins what is on disk, builds its index and propagates (PJ-13).
+# Policies
 
 
 @dataclass(frozen=True)
 class Wish:
-    """A listener for an event, and where it stands among the others; they go by their names."""
+    """A listener for an event, to be called before or after another one, which is given by its name."""
 
     event: Event
     listener: Listener | str  # or one of TASKS
@@ -43,7 +43,7 @@ class Wish:
 
     @property
     def name(self) -> str:
-        """What others call it."""
+        """The name by which other listeners are put before or after this one."""
         return self.listener if isinstance(self.listener, str) else getattr(self.listener, "__name__", "listener")
 
 
@@ -86,9 +86,9 @@ class Policy:
             if getattr(self, name) is not None:
                 whole_number(getattr(self, name), name, AlgorithmError, least=1)
         for name in ("propagate_after", "disk_join_after"):
-            given = getattr(self, name)
-            if given is not None and parse_duration(given) <= 0:
-                raise AlgorithmError(f"{name}={given!r}: give a time longer than zero")
+            value = getattr(self, name)
+            if value is not None and parse_duration(value) <= 0:
+                raise AlgorithmError(f"{name}={value!r}: give a time longer than zero")
         if self.purge == "eager" and self.purge_threshold not in (None, 1):
             raise AlgorithmError(
                 f"purge_threshold={self.purge_threshold}: an eager purge waits for none; give purge='lazy'"
@@ -109,12 +109,12 @@ class Policy:
 
     @property
     def interval_us(self) -> int | None:
-        """Or how much event time."""
+        """How much event time a propagation waits for."""
         return None if self.propagate_after is None else parse_duration(self.propagate_after)
 
     @property
     def silence_us(self) -> int | None:
-        """How much event time without an object is a silence."""
+        """How much event time without an object counts as silence."""
         return None if self.disk_join_after is None else parse_duration(self.disk_join_after)
 
     def on(
@@ -146,6 +146,6 @@ class Policy:
         return replace(self, wishes=(*self.wishes, Wish(event, listener, when, before, after)))
 
 
-def _one_of(given: Any, name: str, *known: str) -> None:
-    if given not in known:
-        raise AlgorithmError(f"{name}={given!r}: give one of {', '.join(map(repr, known))}")
+def _one_of(value: Any, name: str, *known: str) -> None:
+    if value not in known:
+        raise AlgorithmError(f"{name}={value!r}: give one of {', '.join(map(repr, known))}")

@@ -1,4 +1,4 @@
-"""Punctuations: statements inside a stream that a set of values is over (PW-01, PW-02).
+"""Punctuations: a stream says that a set of values is over (PW-01, PW-02).
 
 What a punctuation does depends on which attributes it restricts: a join value ends only if nothing outside the key is
 restricted. `classify` decides that in one place.
@@ -29,36 +29,40 @@ class Punctuation:
     in_band: bool = True
 
 
-class Kind(Enum):
+class PunctuationKind(Enum):
     """What a punctuation ends."""
 
     NOTHING = "nothing"  # one of its patterns is empty
-    END = "end"  # all `*`: the stream
+    END = "end"  # the stream: all patterns are `*`
     TIME = "time"  # only the time is restricted, from above: elsewhere called a watermark or heartbeat
     VALUES = "values"  # single join values
     RANGE = "range"  # many join values at once, which it does not name one by one
     PROMISE = "promise"  # no join value: it only forbids tuples
 
 
-def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str], time: str) -> Kind:
+def classify(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str], time: str) -> PunctuationKind:
     """What a punctuation of a stream with these columns ends.
 
     >>> classify([Constant(180), WILDCARD], ["item_id", "ts"], ["item_id"], "ts")
-    <Kind.VALUES: 'values'>
+    <PunctuationKind.VALUES: 'values'>
     >>> classify([WILDCARD, Range(high=9)], ["item_id", "ts"], ["item_id"], "ts")
-    <Kind.TIME: 'time'>
+    <PunctuationKind.TIME: 'time'>
     """
     by_column = dict(zip(columns, patterns, strict=True))
     restricted = {column for column, pattern in by_column.items() if not isinstance(pattern, Wildcard)}
     if any(isinstance(combine(pattern, WILDCARD), Empty) for pattern in patterns):  # `(3,4)` is empty too
-        return Kind.NOTHING
+        return PunctuationKind.NOTHING
     if not restricted:
-        return Kind.END
+        return PunctuationKind.END
     if restricted == {time} and _ends_time(by_column[time]):
-        return Kind.TIME
+        return PunctuationKind.TIME
     if not restricted <= set(key):
-        return Kind.PROMISE
-    return Kind.VALUES if all(isinstance(by_column[column], Constant | OneOf) for column in key) else Kind.RANGE
+        return PunctuationKind.PROMISE
+    return (
+        PunctuationKind.VALUES
+        if all(isinstance(by_column[column], Constant | OneOf) for column in key)
+        else PunctuationKind.RANGE
+    )
 
 
 def named_values(patterns: Sequence[Pattern], columns: Sequence[str], key: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -1,9 +1,9 @@
-"""Reach: how far apart the members of a result may be in a join of more than two streams.
+"""Reach: how far apart in time the members of a result may be, in a join of more than two streams.
 
 Streams are the nodes of a graph, window constraints its edges (WJ-08). All forms of the W-join end as one matrix:
 `reach[i][j]` is how much later than a tuple of stream i its partner of stream j may be. The forms differ in how
 they fill it: one window for all (form 1), a window per pair (form 2), some pairs missing (form 3), windows of streams.
-Missing bounds, and those that are wider than a way through other streams, follow from the shortest path (WJ-28, XD-21).
+Missing bounds, and those wider than a path through other streams, follow from the shortest path (WJ-28, XD-21).
 A directed window (WJ-07) is a pair of bounds, too: B at most `w` later than A, A at most 0 later than B.
 """
 
@@ -21,7 +21,7 @@ Steps = Duration | Sequence[Duration]
 
 
 def reach_within(names: Sequence[str], within: Within | Steps) -> Reach:
-    """Every pair at most this far apart: one window for all pairs, or one for each named pair.
+    """The reach of members that are at most this far apart: one window for all pairs, or one for each named pair.
 
     >>> reach_within("AB", 5)
     ((0, 5), (5, 0))
@@ -35,7 +35,7 @@ def reach_within(names: Sequence[str], within: Within | Steps) -> Reach:
         return _closed([[0 if i == j else span for j in range(len(names))] for i in range(len(names))])
     bounds = _no_bounds(len(names))
     for pair, window in within.items():
-        i, j = _places(names, pair)
+        i, j = _indices(names, pair)
         if bounds[i][j] != UNBOUNDED:
             raise WindowError(f"within= names the pair {names[i]!r}, {names[j]!r} twice; leave one of them out")
         bounds[i][j] = bounds[j][i] = _span(window, f"within=, pair {names[i]!r}, {names[j]!r}")
@@ -44,7 +44,7 @@ def reach_within(names: Sequence[str], within: Within | Steps) -> Reach:
 
 
 def reach_along(names: Sequence[str], within: Within | Steps) -> Reach:
-    """A path: each tuple comes at the time of the one before it, or at most its window later (WJ-30).
+    """The reach of a path: each tuple comes at the time of the one before it, or at most its window later (WJ-30).
 
     >>> reach_along("ABC", [5, 7])
     ((0, 5, 12), (0, 0, 7), (0, 0, 0))
@@ -65,7 +65,7 @@ def reach_along(names: Sequence[str], within: Within | Steps) -> Reach:
 
 
 def reach_by_windows(names: Sequence[str], windows: Sequence[Window]) -> Reach:
-    """Every tuple is joinable with later tuples of all other streams for the window of its own stream.
+    """The reach where a tuple can be joined with later tuples of all other streams for the window of its own.
 
     >>> reach_by_windows("AB", [TimeWindow(5), None])[0]
     (0, 5)
@@ -84,7 +84,7 @@ def reach_by_windows(names: Sequence[str], windows: Sequence[Window]) -> Reach:
 
 
 def reversed_reach(reach: Reach) -> Reach:
-    """The same with time reversed.
+    """The reach that holds where the given one holds with time reversed.
 
     >>> reversed_reach(reach_along("AB", 5))
     ((0, 0), (5, 0))
@@ -93,7 +93,7 @@ def reversed_reach(reach: Reach) -> Reach:
 
 
 def farthest(reaches: Sequence[Reach]) -> Reach:
-    """How far apart tuples may be if any one of these reaches may hold."""
+    """The reach of members for which any one of these reaches holds."""
     return tuple(tuple(map(max, *rows)) if len(rows) > 1 else rows[0] for rows in zip(*reaches, strict=True))
 
 
@@ -101,14 +101,14 @@ def _no_bounds(n: int) -> list[list[int]]:
     return [[0 if i == j else UNBOUNDED for j in range(n)] for i in range(n)]
 
 
-def _span(given: Duration, what: str) -> int:
-    span = parse_duration(given)
+def _span(value: Duration, what: str) -> int:
+    span = parse_duration(value)
     if span < 0:
-        raise WindowError(f"{what}: a window cannot be negative, but {given!r} is; give 0 or more")
+        raise WindowError(f"{what}: a window cannot be negative, but {value!r} is; give 0 or more")
     return span
 
 
-def _places(names: Sequence[str], pair: object) -> tuple[int, int]:
+def _indices(names: Sequence[str], pair: object) -> tuple[int, int]:
     if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
         raise WindowError(f"within= has the pair {pair!r}; write the names of two streams, such as ('A', 'B')")
     for name in pair:

@@ -1,4 +1,4 @@
-"""Shedding: what a join leaves out when CPU or memory does not suffice for all of it (KN-33 … KN-42)."""
+"""Load shedding: what a join leaves out when CPU or memory does not suffice for all of it (KN-33 … KN-42)."""
 
 import math
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ class Shed:
             raise ShedError(f"seed={self.seed!r}: give an integer")
 
 
-def _is_number(given: object, above: float = -math.inf) -> bool:
-    if isinstance(given, bool) or not isinstance(given, Real):
+def _is_number(value: object, above: float = -math.inf) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return math.isfinite(given) and float(given) > above
+    return math.isfinite(value) and float(value) > above
 
 
 def shed(

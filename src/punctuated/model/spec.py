@@ -1,4 +1,7 @@
-"""The two inputs of a join. Symmetric code says `ours` and `other`; `LEFT` and `RIGHT` appear only at the edges."""
+"""The specification of a join: plain data, shared by the oracle, the operators and the engines.
+
+Symmetric code says `ours` and `other`; `LEFT` and `RIGHT` appear only at the edges.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +19,7 @@ DEFAULT_MAX_PUNCTUATIONS = 1_000_000
 MOST_STREAMS = 8
 MOST_BUCKETS = 1024  # of a join
 MOST_ROUNDS = 256  # buckets that take turns because memory is limited
-DEFAULT_NODE_SIZE, DEFAULT_BUCKET_SIZE = 100, 10  # KN-24
+DEFAULT_NODE_SIZE, DEFAULT_BUCKET_SIZE = 100, 10
 
 
 class Side(IntEnum):
@@ -31,9 +34,6 @@ class Side(IntEnum):
 
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
-
-
-# The specification of a join: plain data, shared by the oracle, the operators and the engines.
 
 
 class JoinType(StrEnum):
@@ -130,7 +130,7 @@ class StreamSpec:
 
 @dataclass(frozen=True, slots=True)
 class JoinSpec:
-    """The inputs and how they are joined."""
+    """The inputs of a join, and how they are joined."""
 
     streams: tuple[StreamSpec, ...]
     how: JoinType = JoinType.INNER
@@ -145,7 +145,7 @@ class JoinSpec:
     adaptive: bool = False  # structures of the windows may change while the join runs
     node_size: int = DEFAULT_NODE_SIZE  # of the trees on windows
     bucket_size: int = DEFAULT_BUCKET_SIZE  # of the hash buckets on windows
-    # How far apart the members of a result may be, in any of these ways; empty: the windows of two streams decide.
+    # How far apart the members of a result may be: one of these must hold. Empty: the windows of two streams decide.
     reaches: tuple[Reach, ...] = ()
 
     def __post_init__(self) -> None:
@@ -165,7 +165,7 @@ class JoinSpec:
 
     @property
     def sides(self) -> range:
-        """The places of the streams: the index of everything that each stream has."""
+        """The indices of the streams, and of everything that there is for each stream."""
         return range(len(self.streams))
 
     @property
@@ -216,14 +216,14 @@ class JoinSpec:
 
     @property
     def counts_whole_streams(self) -> bool:
-        """Whether a window holds the last tuples of a whole stream, so that one place must see all of them."""
+        """Whether a window holds the last tuples of a whole stream, so that one bucket must see all of them."""
         windows = [stream.window for stream in self.streams]
         return any(isinstance(window, CountWindow) and not window.per_key for window in windows)
 
     def may_end_early(self, side: int) -> bool:
-        """Whether `side` alone may end a value of the output once its last tuple is gone (PW-32).
+        """Whether `side` may end a value of the output before the others, once its last tuple is gone (PW-32).
 
         Not if tuples of another side with that value would still come out unmatched.
         """
-        alone = self.algorithm.propagation in (Propagation.EARLY, Propagation.OWN_STATE)
-        return alone and not any(self.how.preserves(other) for other in self.sides if other != side)
+        has_early_rule = self.algorithm.propagation in (Propagation.EARLY, Propagation.OWN_STATE)
+        return has_early_rule and not any(self.how.preserves(other) for other in self.sides if other != side)

@@ -12,7 +12,7 @@ from punctuated.errors import ColumnError
 
 Times = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-Fault = tuple[int, str]  # place of a row, and what is wrong with it
+Fault = tuple[int, str]  # index of a row, and what is wrong with it
 LARGEST_TIME = 2**60  # so that a window can be added to any time
 _MICROSECONDS = 1_000_000  # of a second
 PER_SECOND = {"s": 1, "ms": 1_000, "us": _MICROSECONDS, "ns": 1_000_000_000}
@@ -60,14 +60,14 @@ def to_microseconds(column: pa.ChunkedArray, name: str) -> Times:
         )
     times, faults = read_times(column)
     if faults:
-        place, why = faults[0]
+        row, why = faults[0]
         more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
-        raise ColumnError(f"time column {name!r}: row {place}{more}: {why}; {_REMEDIES[why]}")
+        raise ColumnError(f"time column {name!r}: row {row}{more}: {why}; {_REMEDIES[why]}")
     return times
 
 
 def read_times(column: pa.ChunkedArray) -> tuple[Times, list[Fault]]:
-    """Times in microseconds, and the rows without a time; their numbers mean nothing."""
+    """Times in microseconds, and the rows that have none; what stands there as their times means nothing."""
     faults: list[Fault] = []
     if column.null_count:
         faults += _at(np.asarray(column.is_null()), _NULL)
@@ -94,21 +94,21 @@ def _as_int64(column: pa.ChunkedArray) -> Times:
 
 
 def _at(mask: Mask, why: str) -> list[Fault]:
-    return [(place, why) for place in np.flatnonzero(mask).tolist()]
+    return [(row, why) for row in np.flatnonzero(mask).tolist()]
 
 
 def key_microseconds(column: pa.Array) -> list[int]:
-    """Timestamps of a key as patterns hold them."""
+    """Timestamps of a key as integers in microseconds, as patterns hold them."""
     return list(column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64()).to_pylist())
 
 
 def from_known_microseconds(times: pa.ChunkedArray, dtype: pa.DataType) -> pa.Array:
-    """The same for a column in which nulls stay null."""
+    """Times of a type from a column of microseconds that may be null; nulls stay null."""
     array = times.combine_chunks()
     converted = from_microseconds(np.asarray(pc.fill_null(array, 0)), dtype)
     return pc.if_else(array.is_valid(), converted, pa.scalar(None, dtype)) if array.null_count else converted
 
 
 def from_microseconds(times: Times, dtype: pa.DataType) -> pa.Array:
-    """The inverse of `to_microseconds`, for types of an output's times."""
+    """Times of a type of an output's times, from microseconds."""
     return pa.array(times, pa.int64()).cast(dtype)

@@ -39,7 +39,7 @@ _TERM = re.compile(r"([-+]?[0-9]{1,20}(?:\.[0-9]{1,20})?)\s*+([a-zµ]++)[\s,]*+"
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """Joinable with later tuples at a distance between `offset_us` and `span_us`, both included."""
+    """A window of tuples that can be joined with tuples `offset_us` to `span_us` later, both included."""
 
     span_us: int
     offset_us: int = 0
@@ -63,7 +63,7 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True)
 class CountWindow:
-    """The last `n` tuples of the stream, or of each key; order is the order of processing."""
+    """A window of the last `n` tuples of the stream, or of each key, in the order of processing."""
 
     n: int
     per_key: bool = False
@@ -77,7 +77,7 @@ class CountWindow:
 
 @dataclass(frozen=True, slots=True)
 class UntilWindow:
-    """Joinable up to the time in a column of the tuple itself, included.
+    """A window of tuples that can be joined up to the time in a column of their own, included.
 
     Null means no end; a tuple whose end lies before its own time is not joinable with any later one.
     """
@@ -166,7 +166,7 @@ def until(column: str) -> UntilWindow:
 
 
 def as_window(window: "Window | Duration") -> Window:
-    """What `window=` accepts, normalised."""
+    """The window that an argument `window=` means: a duration is one of that length."""
     if window is None or isinstance(window, TimeWindow | CountWindow | UntilWindow):
         return window
     return TimeWindow(span_us=parse_duration(window))

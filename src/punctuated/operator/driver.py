@@ -122,7 +122,7 @@ class JoinDriver:
         self.collector.expect(order, intakes, None if self.shedding is None else self.shedding.shares)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
         self.statements.note_promises(intakes, order)
-        if not self.setup.place.speaks_for_all:
+        if not self.setup.place.is_primary:
             self._leave_uncounted(intakes)
         if self.spill is not None:
             self.spill.begin(order, inputs)
@@ -271,7 +271,7 @@ class JoinDriver:
 
     def _put_out(self, ranges: Sequence[OutputRange]) -> None:
         self.collector.add_ranges(ranges)
-        self.state.common["punctuations_out"] += len(ranges) if self.setup.place.speaks_for_all else 0
+        self.state.common["punctuations_out"] += len(ranges) if self.setup.place.is_primary else 0
 
     # The end of a batch
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from punctuated.expressions.nodes import Expression
 from punctuated.keys.codec import KeyCodec
-from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec
 from punctuated.operator.tactic import Tactic
 from punctuated.output.collector import Collector

@@ -157,7 +157,7 @@ class Collector(ABC):
     def add_ranges(self, ranges: Sequence[OutputRange]) -> None:
         """Range punctuations of the output."""
         self.batch.ranges += ranges
-        if not ranges or not self._setup.place.speaks_for_all:
+        if not ranges or not self._setup.place.is_primary:
             return
         keys = [pa.nulls(len(ranges), dtype) for dtype in self._codec.types]
         texts = pa.array([print_patterns(each.patterns, self._codec.types) for each in ranges])

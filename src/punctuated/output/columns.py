@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from punctuated.errors import ColumnError
-from punctuated.model.arguments import given_twice
+from punctuated.model.arguments import duplicates
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, StreamSpec
 
 _ONE_SIDED = (JoinType.SEMI, JoinType.ANTI)
@@ -35,7 +35,7 @@ class ResultColumns:
         known = [*spec.left.key, *(name for each in names for name in each)]
         if spec.how is JoinType.UNION:
             known = [*spec.left.key, *names[LEFT]]
-        elif twice := given_twice(known):
+        elif twice := duplicates(known):
             remedy = "rename one in its input" + (", or a stream" if spec.reaches else "")
             raise ColumnError(f"the results would have two columns {twice[0]!r}; {remedy}")
         check_selected(spec.selected, known)

@@ -111,11 +111,11 @@ class Views:
         return schema.set(place, schema.field(place).with_type(self.time_type))
 
     def tables(
-        self, view: View, batch: BatchResult, speaks_for_all: bool = True, latest: LatestResults | None = None
+        self, view: View, batch: BatchResult, is_primary: bool = True, latest: LatestResults | None = None
     ) -> list[pa.Table]:
         """What a batch brings for a view, in some of its columns; the others are null.
 
-        `speaks_for_all`: of what all buckets of a join have in common. `latest` knows the results of earlier parts of
+        `is_primary`: of what all buckets of a join have in common. `latest` knows the results of earlier parts of
         the batch, where it comes in parts and goes to another join.
         """
         if view is View.RESULTS:
@@ -131,7 +131,7 @@ class Views:
             *(self._result(table, ts) for table, ts in zip(batch.results, batch.result_ts, strict=True)),
             *(self._labelled(PUNCTUATION, each, [*self.key, *ours.of_punctuations]) for each in punctuations),
             *(self._labelled(REJECTED, each.table, ours.of_rejected) for each in batch.rejected),
-            *(self._progress(batch) if chained and speaks_for_all else ()),
+            *(self._progress(batch) if chained and is_primary else ()),
         ]
 
     def table(self, view: View, batches: Sequence[BatchResult]) -> pa.Table:

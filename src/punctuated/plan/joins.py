@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from punctuated.model.expression import Expression
+from punctuated.expressions.nodes import Expression
 from punctuated.model.reach import farthest
 from punctuated.model.shed import Shed
 from punctuated.model.spec import LEFT, JoinSpec, JoinType, Side, StreamSpec

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from punctuated.intake.prepare import key_columns, window_ends
 from punctuated.keys.codec import KeyCodec, key_codec
 from punctuated.model.batch import StreamBatch
-from punctuated.model.punctuation import Kind, Punctuation, classify, named_values
+from punctuated.model.punctuation import Punctuation, PunctuationKind, classify, named_values
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.times import to_microseconds
 from punctuated.model.window import UntilWindow
@@ -57,7 +57,9 @@ class _Stream:
         codes, valid = codec.encode([rows[name] for name in spec.key])
         tuples = codes[valid], ts[valid]
         endings = [*_declared(spec, batches, codec), *_derived(spec, rows, tuples, valid)]
-        n_others = sum(_kind(spec, each) is not Kind.VALUES for batch in batches for each in batch.punctuations)
+        n_others = sum(
+            _kind(spec, each) is not PunctuationKind.VALUES for batch in batches for each in batch.punctuations
+        )
         ends = _joined(endings)
         return _Stream(spec, tuples, ends, len(rows), ends[0].size + n_others, seconds, own_window_s, row_bytes)
 
@@ -100,7 +102,7 @@ def _own_window_s(spec: StreamSpec, rows: pa.Table, ts: Ints, seconds: float) ->
     return float(np.minimum(lengths, seconds).mean())
 
 
-def _kind(spec: StreamSpec, punctuation: Punctuation) -> Kind:
+def _kind(spec: StreamSpec, punctuation: Punctuation) -> PunctuationKind:
     return classify(punctuation.patterns, spec.columns, spec.key, spec.time)
 
 
@@ -112,7 +114,7 @@ def _declared(spec: StreamSpec, batches: Sequence[StreamBatch], codec: KeyCodec)
             codes, valid = codec.encode(endings.keys.columns)
             found.append((codes[valid], endings.ts.to_numpy()[valid]))
         for punctuation in batch.punctuations:
-            if _kind(spec, punctuation) is Kind.VALUES:
+            if _kind(spec, punctuation) is PunctuationKind.VALUES:
                 values = named_values(punctuation.patterns, spec.columns, spec.key)
                 codes, _ = codec.encode(key_columns(values, codec.types))
                 found.append((codes, np.full(codes.size, punctuation.ts, np.int64)))

@@ -22,7 +22,7 @@ from punctuated.kernels.order import pack_object
 from punctuated.kernels.value_index import inherit_all
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.algorithm import Propagation
-from punctuated.model.batch import BucketPlace
+from punctuated.model.batch import BucketId
 from punctuated.model.spec import JoinSpec
 from punctuated.punctuations.pending_ranges import OutputRange, Pending
 from punctuated.punctuations.promises import Promise, PromiseMemory, broken
@@ -38,7 +38,7 @@ _SLACK = 9 / 8  # room per run in a batch that adds to them again and again: new
 class PunctuationMemory:
     """Collects finished values from the I-Nodes, and forgets the oldest entries beyond a cap."""
 
-    def __init__(self, cap: int, place: BucketPlace | None) -> None:
+    def __init__(self, cap: int, place: BucketId | None) -> None:
         """`place` is the bucket, if its codes are numbers; codes of other kinds have no neighbours."""
         self._cap, self._place = cap, (0, 0) if place is None else (place.number, place.n)
         self.runs = np.empty(0, lay.FINISHED)
@@ -138,7 +138,7 @@ class Statements:
     """The memory of punctuations of one driver."""
 
     def __init__(
-        self, spec: JoinSpec, schemas: tuple[pa.Schema, ...], codec: KeyCodec, state: JoinState, place: BucketPlace
+        self, spec: JoinSpec, schemas: tuple[pa.Schema, ...], codec: KeyCodec, state: JoinState, place: BucketId
     ) -> None:
         self._spec, self._schemas, self._codec, self._state = spec, schemas, codec, state
         self.memory = PunctuationMemory(spec.max_punctuations, place if codec.merges else None)

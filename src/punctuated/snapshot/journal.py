@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from punctuated.arrow.ipc import Bundle, from_ipc, from_json, pack_bundle, to_ipc, to_json, unpack_bundle
 from punctuated.arrow.rows import widen
-from punctuated.kernels.differences import apply_keyed, compare_keyed, missing
 from punctuated.kernels.layout import Records
+from punctuated.kernels.sequences import apply_keyed, compare_keyed, missing
 from punctuated.snapshot.fingerprint import Fingerprint, check
 from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, LoadedLog, Log, Part
 

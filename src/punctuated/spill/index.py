@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.kernels.ascending import occurrences
 from punctuated.kernels.rebuild import find_values
+from punctuated.kernels.sequences import occurrences
 from punctuated.snapshot.parts import NO_INTS, Ints
 from punctuated.spill.portion import Portion
 from punctuated.state.arrays import JoinState

@@ -66,7 +66,7 @@ def _by_other(state: JoinState, watermarks: Sequence[int]) -> list[int]:
 
 
 def _beyond(state: MultiwayState, watermarks: Sequence[int]) -> list[list[int]]:
-    far, running = state.many.far.tolist(), (state.sides["end_ts"] == lay.FOREVER).tolist()
+    far, running = state.many.max_gaps.tolist(), (state.sides["end_ts"] == lay.FOREVER).tolist()
     others = [[o for o in range(state.n_streams) if o != side and running[o]] for side in range(state.n_streams)]
     return [[_less(watermarks[o], far[side][o]) for o in others[side]] for side in range(state.n_streams)]
 

@@ -84,7 +84,7 @@ class JoinState:
         """What a stream's record says from the beginning."""
         stream, window = spec.streams[side], spec.streams[side].window
         span = window.span_us if isinstance(window, TimeWindow) else lay.UNBOUNDED
-        alone = self._alone(spec, side)
+        early_rule = self._early_rule(spec, side)
         return {
             "lateness": stream.lateness_us,
             "span": span,
@@ -93,10 +93,10 @@ class JoinState:
             "rows": window.n if isinstance(window, CountWindow) else 0,
             "rows_per_key": isinstance(window, CountWindow) and window.per_key,
             "preserved": spec.how.preserves(side),
-            "alone": alone,
+            "early_rule": early_rule,
             "unique": stream.unique,
             "clustered": stream.clustered,
-            "tracks_last": stream.punctuated and (alone == lay.BY_WINDOW or stream.clustered),
+            "tracks_last": stream.punctuated and (early_rule == lay.BY_WINDOW or stream.clustered),
             "policy": _POLICIES[stream.on_violation],
         }
 
@@ -106,10 +106,10 @@ class JoinState:
             return lay.FOREVER + lay.UNBOUNDED
         return lay.UNBOUNDED if not spec.algorithm.by_window else 0 if spec.own_windows else span
 
-    def _alone(self, spec: JoinSpec, side: int) -> int:
+    def _early_rule(self, spec: JoinSpec, side: int) -> int:
         """How a stream may end values of the output without the others."""
         if not spec.may_end_early(side):
-            return lay.NOT_ALONE
+            return lay.NEVER_EARLY
         return lay.BY_WINDOW if spec.algorithm.propagation is Propagation.EARLY else lay.BY_OWN_STATE
 
     def _common(self, spec: JoinSpec) -> lay.Records:

@@ -27,12 +27,12 @@ class MultiwayState(JoinState):
     def _width(self) -> int:
         return max(4, super()._width())  # one machine code less
 
-    def _alone(self, spec: JoinSpec, side: int) -> int:
-        return lay.BY_WINDOW if spec.algorithm.propagation is Propagation.EARLY else lay.NOT_ALONE
+    def _early_rule(self, spec: JoinSpec, side: int) -> int:
+        return lay.BY_WINDOW if spec.algorithm.propagation is Propagation.EARLY else lay.NEVER_EARLY
 
     def _rules(self, spec: JoinSpec, side: int) -> dict[str, int]:
         rules = super()._rules(spec, side)
-        return {**rules, "forget_after": int(_far(spec)[side].max())}
+        return {**rules, "forget_after": int(_max_gaps(spec)[side].max())}
 
     def _fields(self, spec: JoinSpec, sides: lay.Records, common: lay.Records) -> dict[str, Any]:
         n = self.n_streams
@@ -43,7 +43,7 @@ class MultiwayState(JoinState):
         return {
             **super()._fields(spec, sides, common),
             "reaches": np.array(spec.reaches, np.int64),
-            "far": _far(spec),
+            "max_gaps": _max_gaps(spec),
             "plan": np.array([[other for other in range(n) if other != side] for side in range(n)], np.int32),
             "periods": np.stack([_PERIODS[walk.periods](np.array(reach, np.int64)) for reach in spec.reaches]),
             "low": np.zeros((n, n), np.int64),
@@ -79,7 +79,7 @@ def walk_of(spec: JoinSpec) -> Walk:
     return spec.algorithm.walk or HW.walk or Walk("value")
 
 
-def _far(spec: JoinSpec) -> Matrix:
+def _max_gaps(spec: JoinSpec) -> Matrix:
     """How far later a partner of each side may be, as far as windows forget."""
     far = np.array(farthest(spec.reaches), np.int64)
     if not spec.algorithm.by_window:

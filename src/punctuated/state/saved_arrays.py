@@ -141,7 +141,7 @@ class SavedArrays:
         positions = state.positions(side)
         nodes = arrays.nodes[positions]
         linked = nodes["value"] >= 0
-        places = np.empty(int(np.count_nonzero(linked)), lay.PLACE)
+        places = np.empty(int(np.count_nonzero(linked)), lay.STORED)
         places["code"] = arrays.values["code"][nodes["value"][linked]]
         places["ts"], places["mark"] = nodes["ts"][linked], nodes["mark"][linked]
         places["seq"] = arrays.seq[positions[linked]] if arrays.seq.size else 0
@@ -151,9 +151,9 @@ class SavedArrays:
 
     def _places_of(self, side: int, tuples: LoadedLog, plain: Bundle) -> lay.Records:
         if f"places.{side}" in plain:
-            return np.frombuffer(plain[f"places.{side}"], lay.PLACE)
+            return np.frombuffer(plain[f"places.{side}"], lay.STORED)
         time = self._spec.streams[side].time
-        places = np.zeros(len(tuples.rows), lay.PLACE)
+        places = np.zeros(len(tuples.rows), lay.STORED)
         if places.size:
             places["code"] = self._node_codes(side, tuples.rows)
             places["ts"] = to_microseconds(tuples.rows[time], time)

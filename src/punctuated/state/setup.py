@@ -6,14 +6,14 @@ from typing import TypedDict
 
 import pyarrow as pa
 
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Shape
-from punctuated.model.batch import BucketPlace
-from punctuated.model.expression import Expression
+from punctuated.model.batch import BucketId
 from punctuated.model.load import Allocate, Chooser
 from punctuated.model.spec import JoinSpec
 from punctuated.storage.scratch import TableStore
 
-ONLY_BUCKET = BucketPlace()
+ONLY_BUCKET = BucketId()
 
 
 class Asked(TypedDict, total=False):
@@ -44,7 +44,7 @@ class DriverSetup:
     sample_us: int | None = None  # metrics are taken at this step of event time
     sample_from_us: int | None = None  # from here on; none: from the first tuple on
     hash_bits: int = 64  # fewer force collisions
-    place: BucketPlace = ONLY_BUCKET
+    place: BucketId = ONLY_BUCKET
     tables: TableStore | None = None  # for what goes beyond memory; none: scratch files of this process
     definition: Mapping[str, str] = field(default_factory=dict)  # what a saved state depends on beside `spec`
 
@@ -56,4 +56,4 @@ class DriverSetup:
     @property
     def repeated(self) -> tuple[int, ...]:
         """The sides whose tuples another bucket has, too, and reports."""
-        return () if self.place.speaks_for_all else self.spec.everywhere
+        return () if self.place.is_primary else self.spec.everywhere

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from driver_harness import add_up, is_spreadable, new_driver, observe
 from punctuated.exchange.parcels import read_parcels, write_parcels
 from punctuated.exchange.spread import bucket_numbers, spread
-from punctuated.model.batch import BucketPlace, Row
+from punctuated.model.batch import BucketId, Row
 from punctuated.model.pattern import Constant, OneOf
 from punctuated.model.spec import JoinSpec, OnViolation, Side, StreamSpec
 from punctuated.testing.checks import Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
@@ -27,7 +27,7 @@ def run_in_buckets(
 ) -> list[Observed]:
     """With `n_parts`, each batch of a stream is dealt to so many parts that are spread apart."""
     schemas = schemas or (stream_schema(spec.left), stream_schema(spec.right))
-    places = [BucketPlace(bucket, n_buckets) for bucket in range(n_buckets)]
+    places = [BucketId(bucket, n_buckets) for bucket in range(n_buckets)]
     drivers = [new_driver(spec, place=place, schemas=schemas) for place in places]
     seen = []
     for batch in batches:

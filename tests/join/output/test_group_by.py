@@ -16,7 +16,7 @@ from punctuated.arrow.ipc import pack_bundle, to_ipc
 from punctuated.errors import SnapshotError
 from punctuated.exchange.spread import spread
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.batch import BucketPlace, Row
+from punctuated.model.batch import BucketId, Row
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinType, Side
@@ -52,7 +52,7 @@ def groups_in_buckets(case: Case, by: list[str], aggregates: dict[str, Aggregate
     """All groups; those that are open are saved and restored after each batch."""
     found: Counter[Any] = Counter()
     for bucket in range(n_buckets):
-        driver = new_driver(case.spec, place=BucketPlace(bucket, n_buckets))
+        driver = new_driver(case.spec, place=BucketId(bucket, n_buckets))
         saved = new_groups(driver, by, aggregates).save()
         for output in outputs_of_bucket(driver, case, bucket, n_buckets):
             groups = new_groups(driver, by, aggregates)

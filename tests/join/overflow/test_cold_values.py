@@ -16,8 +16,8 @@ from multiway_harness import check as check_many
 from multiway_harness import new_driver as new_driver_of_many
 from multiway_harness import run as run_many
 from punctuated.errors import ScratchError, SnapshotError
+from punctuated.expressions.builders import left, right
 from punctuated.model.batch import Row, StreamBatch
-from punctuated.model.expression import left, right
 from punctuated.model.memory import Allowance, Memory
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range
 from punctuated.model.spec import JOINS_OF_TWO, LEFT, RIGHT, JoinSpec, JoinType, StreamSpec

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from journaled import journaled
 from multiway_harness import COUNTED, check, new_driver, run
+from punctuated.expressions.nodes import Column
 from punctuated.model.algorithm import GCA, HW, LCA, MW, NLW, RIPPLE, XJOIN, Algorithm
 from punctuated.model.batch import Row
-from punctuated.model.expression import Column
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.reach import reach_within

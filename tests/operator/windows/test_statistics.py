@@ -9,7 +9,7 @@ import pytest
 
 from punctuated.kernels.layout import NO_PROBE, NO_STORE, NULL_KEY, Objects
 from punctuated.model.algorithm import pair
-from punctuated.model.batch import BucketPlace, StreamBatch
+from punctuated.model.batch import BucketId, StreamBatch
 from punctuated.model.load import Chooser, Observation, Sides
 from punctuated.model.shed import Shed
 from punctuated.model.spec import RIGHT, JoinSpec, StreamSpec
@@ -102,7 +102,7 @@ def test_a_bucket_sees_the_tuples_that_another_one_counts() -> None:
     )
     spec = JoinSpec((left, right), algorithm=pair("NN"))
     assert spec.everywhere == (RIGHT,)
-    driver = JoinDriver(DriverSetup(spec, (SCHEMA, SCHEMA), (), chooser=note, place=BucketPlace(1, 2)))
+    driver = JoinDriver(DriverSetup(spec, (SCHEMA, SCHEMA), (), chooser=note, place=BucketId(1, 2)))
     for second in range(3):
         driver.process(*second_of(second, (1000, 500)))
     assert seen[-1].rates == pytest.approx((1000, 500), rel=0.01)

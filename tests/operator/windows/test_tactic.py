@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driver_harness import new_driver, run
+from punctuated.expressions.builders import band, left, right
+from punctuated.expressions.nodes import Expression
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import Row
-from punctuated.model.expression import Expression, band, left, right
 from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType
 from punctuated.operator.driver import JoinDriver
 from punctuated.operator.windows.tactic import WindowState

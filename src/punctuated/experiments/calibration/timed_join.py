@@ -7,12 +7,12 @@ import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.experiments.timed import timed
+from punctuated.expressions.builders import band
 from punctuated.intake.prepare import Intake
 from punctuated.intake.reading import Reader
 from punctuated.kernels.layout import NO_PROBE, NO_STORE
 from punctuated.model.algorithm import PWJOIN, pair
 from punctuated.model.batch import StreamBatch
-from punctuated.model.expression import band
 from punctuated.model.spec import RIGHT, JoinSpec, Side, StreamSpec
 from punctuated.model.window import CountWindow
 from punctuated.operator.family import family_of

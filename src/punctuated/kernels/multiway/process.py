@@ -1,6 +1,7 @@
 """The loop of a join of any number of streams: objects in order, each processed wholly before the next (WJ-11, WJ-13).
 
-Every result holds the tuple at hand and stored ones, so none comes twice.
+Every result holds the tuple at hand and stored ones, so none comes twice. Where the buffer of results is full, the
+loop is interrupted amid a tuple, and goes on with it when it is called again.
 """
 
 from punctuated.kernels.admit import breaks_promise, note_last, pass_by, turn_away
@@ -8,7 +9,7 @@ from punctuated.kernels.batch import has_room, timer_quota
 from punctuated.kernels.clock import move_clock
 from punctuated.kernels.clusters import open_value
 from punctuated.kernels.endings import end_at_once
-from punctuated.kernels.jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, subroutine
 from punctuated.kernels.layout import (
     DONE,
     NEEDS_ROOM,
@@ -21,9 +22,16 @@ from punctuated.kernels.layout import (
     Ints,
     Objects,
 )
-from punctuated.kernels.multiway.forget import clean, is_complete, over_by_name, over_streams, settle_if_ended, tidy_up
+from punctuated.kernels.multiway.forget import (
+    clean,
+    is_complete,
+    over_by_name,
+    over_streams,
+    settle_of_many,
+    tidy_of_many,
+)
 from punctuated.kernels.multiway.layout import UNJOINED, MultiState
-from punctuated.kernels.multiway.walk import begin_way, go_on, may_complete, order_sides
+from punctuated.kernels.multiway.walk import begin_alternative, go_on, may_complete, order_sides
 from punctuated.kernels.order import unpack_object
 from punctuated.kernels.punctuations import process_punctuation
 from punctuated.kernels.time_list import append_node
@@ -32,7 +40,7 @@ from punctuated.kernels.value_index import add_value, find_value
 
 @inlined
 def store(state: MultiState, side: int, index: int, ts: int, row: int) -> None:
-    """Keep a tuple that has been joined, unless no result to come can hold it."""
+    """Store a tuple that has been joined, unless no later result can hold it."""
     over = (over_by_name(state, index) | over_streams(state)) & ~(1 << side)
     needless = is_complete(state, side, ts, over)
     for other in range(state.sides.size):
@@ -45,16 +53,16 @@ def store(state: MultiState, side: int, index: int, ts: int, row: int) -> None:
 
 @inlined
 def keep_constraints(state: MultiState, side: int, index: int, ts: int) -> None:
-    """A tuple is done: by what its stream has declared, its value may end, or be open from now on."""
+    """End or open the value of a tuple that is done, as the constraints of its stream say."""
     if state.sides[side].unique:
         end_at_once(state, side, index, ts)
     if state.sides[side].clustered:
         open_value(state, side, index)
 
 
-@part
+@subroutine
 def finish_tuple(state: MultiState, side: int, index: int, ts: int, row: int) -> None:
-    """All its results are out: it is stored, and its stream may say that its value ends."""
+    """Store a tuple whose results are all written, and end its value if its stream is declared so."""
     if state.values[index].flags & OUT == 0:
         store(state, side, index, ts, row)
         if state.walk[0].cleans_every:
@@ -64,7 +72,7 @@ def finish_tuple(state: MultiState, side: int, index: int, ts: int, row: int) ->
 
 @inlined
 def is_accepted(state: MultiState, side: int, index: int, ts: int, status: int, row: int) -> bool:
-    """Whether a tuple keeps the promises of its stream, or those that it breaks may be broken."""
+    """Whether a tuple takes part: it breaks no promise of its stream, or the stream's policy accepts it."""
     ours = state.sides[side]
     ours.tuples += 1
     if breaks_promise(state, side, index, ts, status) and turn_away(state, side, index, ts, row):
@@ -75,9 +83,9 @@ def is_accepted(state: MultiState, side: int, index: int, ts: int, status: int, 
     return True
 
 
-@part
+@subroutine
 def pass_on(state: MultiState, side: int, index: int, ts: int, status: int, row: int) -> None:
-    """A tuple of a union comes out as it came; of the other streams the result has no member."""
+    """Write a tuple of a union to the output; its result has no members of the other streams."""
     if not is_accepted(state, side, index, ts, status, row):
         return
     common = state.common[0]
@@ -92,7 +100,7 @@ def pass_on(state: MultiState, side: int, index: int, ts: int, status: int, row:
         keep_constraints(state, side, index, ts)
 
 
-@part
+@subroutine
 def admit(state: MultiState, side: int, index: int, ts: int, status: int, row: int) -> bool:
     """Whether a tuple takes part; a walk through its results is begun if there may be any."""
     if not is_accepted(state, side, index, ts, status, row):
@@ -100,20 +108,20 @@ def admit(state: MultiState, side: int, index: int, ts: int, status: int, row: i
     if index < 0:
         pass_by(state, side, index, ts, row)
         return False
-    state.walk[0].level, state.walk[0].way = -1, state.periods.shape[0] - 1
+    state.walk[0].level, state.walk[0].alternative = -1, state.periods.shape[0] - 1
     if state.values[index].flags & OUT:
         pass_by(state, side, index, ts, row)
     else:
-        settle_if_ended(state, index)
+        settle_of_many(state, index)
         if may_complete(state, side, index):
             order_sides(state, side, index)
-            begin_way(state, side, index, ts, 0)
+            begin_alternative(state, side, index, ts, 0)
     return True
 
 
 @inlined
 def process_tuple(state: MultiState, side: int, ts: int, code: int, status: int, row: int, known: int) -> None:
-    """Complete, store, end; interrupted where the buffer of results is full, and then called again."""
+    """Write the results that a tuple completes, then store it; called again after an interruption."""
     walk = state.walk[0]
     if walk.is_under_way:
         index = find_value(state, code)
@@ -135,7 +143,7 @@ def process_tuple(state: MultiState, side: int, ts: int, code: int, status: int,
 
 @in_place
 def process_many(order: Ints, start: int, stop: int, objects: Objects, starts: Ints, state: MultiState) -> int:
-    """Process objects `start` to `stop`; returns where it came to, and why in `stopped_by`.
+    """Process the objects [start, stop); returns how far it has come, with the reason in `stopped_by`.
 
     `objects` are those of all streams one after the other; `starts` says where those of each stream begin, its tuples
     in the first row and its punctuations in the second.
@@ -146,8 +154,8 @@ def process_many(order: Ints, start: int, stop: int, objects: Objects, starts: I
     if state.walk[0].is_under_way:  # room for it was found when it began
         certain = max(certain, start + 1)
     for at in range(start, certain):
-        place, is_punctuation, side = unpack_object(order[at])
-        i, index = starts[is_punctuation, side] + place, NONE
+        number, is_punctuation, side = unpack_object(order[at])
+        i, index = starts[is_punctuation, side] + number, NONE
         ts = objects.punctuation_ts[i] if is_punctuation else objects.ts[i]
         if not is_punctuation and objects.status[i] & NULL_KEY == 0:
             index = find_value(state, objects.code[i])
@@ -161,7 +169,7 @@ def process_many(order: Ints, start: int, stop: int, objects: Objects, starts: I
         if is_punctuation:
             process_punctuation(state, side, ts, objects.punctuation_code[i], objects.punctuation_kind[i])
         else:
-            row = state.sides[side].base_row + place
+            row = state.sides[side].base_row + number
             process_tuple(state, side, ts, objects.code[i], objects.status[i], row, index)
         if common.stopped_by != DONE:
             return at
@@ -172,5 +180,5 @@ def process_many(order: Ints, start: int, stop: int, objects: Objects, starts: I
 
 @in_place
 def tidy_now(state: MultiState) -> None:
-    """Amid a batch, before more room is taken: let go of what is complete."""
-    tidy_up(state)
+    """Forget what is complete amid a batch, before more room is taken."""
+    tidy_of_many(state)

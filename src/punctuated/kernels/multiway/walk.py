@@ -1,27 +1,27 @@
 """The results that a tuple completes: one stored tuple of each other stream, all within reach of each other (WJ-12).
 
 Sides are gone through in the order of their candidates, the fewest first. Every member narrows the period in which the
-next ones may lie, so that a window is looked at once for each tuple, not once for each pair (WJ-10). The way through is
-written down step by step, so that it can be interrupted where the buffer of results is full. Where periods are wider
-than the windows (WJ-26), whole results are looked at again.
+next ones may lie, so that a window is looked at once for each tuple, not once for each pair (WJ-10). The steps of the
+walk are in the state, so that it can be interrupted where the buffer of results is full. Where periods are wider than
+the windows (WJ-26), whole results are looked at again.
 """
 
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import DEAD, FOREVER, NEVER
 from punctuated.kernels.multiway.layout import BY_SCAN, BY_VALUE, MultiState
 from punctuated.kernels.time_list import next_position
 
 
 @inlined
-def narrow(state: MultiState, level: int, side: int, by: int, ts: int, way: int) -> None:
-    """After a member of `by` at `ts`, from when and up to when one of `side` may be, at the level beyond."""
-    state.low[level + 1, side] = max(state.low[level, side], ts - state.periods[way, side, by])
-    state.high[level + 1, side] = min(state.high[level, side], ts + state.periods[way, by, side])
+def narrow(state: MultiState, level: int, side: int, by: int, ts: int, alternative: int) -> None:
+    """Narrow the period of members of `side` at the next level, after a member of `by` at `ts`."""
+    state.low[level + 1, side] = max(state.low[level, side], ts - state.periods[alternative, side, by])
+    state.high[level + 1, side] = min(state.high[level, side], ts + state.periods[alternative, by, side])
 
 
 @inlined
 def enter(state: MultiState, side: int, index: int, level: int) -> None:
-    """Begin with the candidates of the side that is next."""
+    """Begin with the candidates of the side of this level."""
     step, of = state.steps[level], state.plan[side, level]
     if state.walk[0].method == BY_VALUE:
         step.position, step.left = state.values[index].head[of], state.values[index].count[of]
@@ -32,16 +32,16 @@ def enter(state: MultiState, side: int, index: int, level: int) -> None:
 
 
 @inlined
-def ring_at(state: MultiState, side: int, place: int) -> int:
-    """The position of the so many-th slot of a ring."""
+def ring_at(state: MultiState, side: int, offset: int) -> int:
+    """The position of the slot of a ring that is `offset` behind its head."""
     ours = state.sides[side]
-    position = ours.head + place
+    position = ours.head + offset
     return int(position - (ours.ring_stop - ours.ring_start) if position >= ours.ring_stop else position)
 
 
-@part
+@subroutine
 def skip_to_period(state: MultiState, side: int, level: int) -> None:
-    """Start where the side's tuples reach the period; those that came out of order are at most its lateness apart."""
+    """Start where the side's tuples reach the period, less the lateness by which they may be out of order."""
     ours, step = state.sides[side], state.steps[level]
     low = state.low[level, side] - ours.lateness
     first, last = 0, ours.length
@@ -56,7 +56,7 @@ def skip_to_period(state: MultiState, side: int, level: int) -> None:
 
 @inlined
 def next_of(state: MultiState, of: int, position: int) -> int:
-    """The candidate after this one."""
+    """The position of the candidate after this one."""
     if state.walk[0].method == BY_VALUE:
         return int(state.nodes[position].next)
     return next_position(state, of, position)
@@ -68,9 +68,9 @@ def n_candidates(state: MultiState, of: int, index: int) -> int:
     return int(state.values[index].count[of] if state.walk[0].method == BY_VALUE else state.sides[of].length)
 
 
-@part
+@subroutine
 def order_sides(state: MultiState, side: int, index: int) -> None:
-    """Sides with few candidates first: what they leave of the periods and of hope is known soon."""
+    """Order the other sides, those with few candidates first: they narrow the periods most, or show that none fits."""
     plan = state.plan[side]
     for level in range(1, plan.size):
         of = plan[level]
@@ -81,20 +81,20 @@ def order_sides(state: MultiState, side: int, index: int) -> None:
         plan[before] = of
 
 
-@part
-def begin_way(state: MultiState, side: int, index: int, ts: int, way: int) -> None:
-    """Start anew, by another way to be near."""
+@subroutine
+def begin_alternative(state: MultiState, side: int, index: int, ts: int, alternative: int) -> None:
+    """Begin the walk anew with another alternative of `reaches`."""
     walk = state.walk[0]
-    walk.way, walk.level = way, 0
+    walk.alternative, walk.level = alternative, 0
     for other in range(state.sides.size):
-        state.low[0, other] = max(NEVER, ts - state.periods[way, other, side])
-        state.high[0, other] = min(FOREVER, ts + state.periods[way, side, other])
+        state.low[0, other] = max(NEVER, ts - state.periods[alternative, other, side])
+        state.high[0, other] = min(FOREVER, ts + state.periods[alternative, side, other])
     enter(state, side, index, 0)
 
 
-@part
-def are_near(state: MultiState, side: int, ts: int, last: int, way: int) -> bool:
-    """Whether a whole result holds by this way; its members are those chosen so far and the tuple at `last`."""
+@subroutine
+def is_within_reach(state: MultiState, side: int, ts: int, last: int, alternative: int) -> bool:
+    """Whether a whole result is within reach by an alternative; its members are the chosen ones and that at `last`."""
     n = state.sides.size
     for i in range(n):
         one = ts if i == n - 1 else state.nodes[last if i == n - 2 else state.steps[i].chosen].ts
@@ -102,26 +102,26 @@ def are_near(state: MultiState, side: int, ts: int, last: int, way: int) -> bool
         for j in range(n):
             two = ts if j == n - 1 else state.nodes[last if j == n - 2 else state.steps[j].chosen].ts
             b = side if j == n - 1 else state.plan[side, j]
-            if two - one > state.reaches[way, a, b]:
+            if two - one > state.reaches[alternative, a, b]:
                 return False
     return True
 
 
-@part
+@subroutine
 def is_refused(state: MultiState, side: int, ts: int, last: int) -> bool:
-    """Whether a result of wide periods does not hold, or was found by an earlier way already."""
-    way = state.walk[0].way
-    if state.walk[0].refines and not are_near(state, side, ts, last, way):
+    """Whether a result of wide periods is out of reach, or was found by an earlier alternative already."""
+    alternative = state.walk[0].alternative
+    if state.walk[0].refines and not is_within_reach(state, side, ts, last, alternative):
         return True
-    for earlier in range(way):
-        if are_near(state, side, ts, last, earlier):
+    for earlier in range(alternative):
+        if is_within_reach(state, side, ts, last, earlier):
             return True
     return False
 
 
 @inlined
 def emit(state: MultiState, side: int, row: int, last: int) -> None:
-    """A result: the new tuple, the members chosen on the way, and the last one."""
+    """A result: the new tuple, the members chosen on the alternative, and the last one."""
     n = state.common[0].n_pairs
     state.pairs[side, n] = row
     depth = state.sides.size - 2
@@ -132,12 +132,12 @@ def emit(state: MultiState, side: int, row: int, last: int) -> None:
     state.common[0].results += 1
 
 
-@part
+@subroutine
 def emit_last(state: MultiState, side: int, index: int, ts: int, row: int, level: int) -> bool:
-    """All results whose last member is a candidate of this level; false if the buffer is full."""
+    """Write all results whose last member is a candidate of this level; false if the buffer is full."""
     step, of, capacity = state.steps[level], state.plan[side, level], state.pairs.shape[1]
     low, high = state.low[level, of], state.high[level, of]
-    looks_twice = state.walk[0].refines or state.walk[0].way > 0
+    looks_twice = state.walk[0].refines or state.walk[0].alternative > 0
     position, left = step.position, step.left
     while left:
         node = state.nodes[position]
@@ -153,9 +153,9 @@ def emit_last(state: MultiState, side: int, index: int, ts: int, row: int, level
     return True
 
 
-@part
+@subroutine
 def choose_next(state: MultiState, side: int, index: int, level: int) -> bool:
-    """Take the next candidate of a level as a member, and go on to the next level; false if there is none left."""
+    """Choose the next candidate of a level as a member, and begin the next level; false if there is none left."""
     walk, step, of = state.walk[0], state.steps[level], state.plan[side, level]
     low, high = state.low[level, of], state.high[level, of]
     while step.left:
@@ -166,15 +166,15 @@ def choose_next(state: MultiState, side: int, index: int, level: int) -> bool:
         if low <= node.ts <= high and node.value == index and node.mark & DEAD == 0:
             step.chosen = position
             for deeper in range(level + 1, state.sides.size - 1):
-                narrow(state, level, state.plan[side, deeper], of, node.ts, walk.way)
+                narrow(state, level, state.plan[side, deeper], of, node.ts, walk.alternative)
             enter(state, side, index, level + 1)
             return True
     return False
 
 
-@part
+@subroutine
 def go_on(state: MultiState, side: int, index: int, ts: int, row: int) -> bool:
-    """Find the results of a tuple from where the walk stands; false if it was interrupted by a full buffer."""
+    """Continue the walk through the results of a tuple; false if it was interrupted by a full buffer."""
     walk, deepest = state.walk[0], state.sides.size - 2
     while True:
         while walk.level >= 0:
@@ -186,9 +186,9 @@ def go_on(state: MultiState, side: int, index: int, ts: int, row: int) -> bool:
                 walk.level += 1
             else:
                 walk.level -= 1
-        if walk.way + 1 == state.periods.shape[0]:
+        if walk.alternative + 1 == state.periods.shape[0]:
             return True
-        begin_way(state, side, index, ts, walk.way + 1)
+        begin_alternative(state, side, index, ts, walk.alternative + 1)
 
 
 @inlined

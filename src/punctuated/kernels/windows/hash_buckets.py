@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from punctuated.kernels.jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, subroutine
 from punctuated.kernels.layout import NONE, Indices, Records
 from punctuated.kernels.windows.layout import WindowIndex
 
@@ -17,48 +17,48 @@ def hash_bucket(index: WindowIndex, side: int, group: int) -> int:
 
 
 @inlined
-def append_to_bucket(index: WindowIndex, side: int, place: int) -> None:
-    """A tuple becomes the youngest of its bucket."""
-    bucket = index.buckets[hash_bucket(index, side, index.group[place])]
-    index.chain[place] = NONE
+def append_to_bucket(index: WindowIndex, side: int, position: int) -> None:
+    """Add a tuple as the youngest of its bucket."""
+    bucket = index.buckets[hash_bucket(index, side, index.group[position])]
+    index.chain[position] = NONE
     if bucket.head < 0:
-        bucket.head = place
+        bucket.head = position
     else:
-        index.chain[bucket.tail] = place
-    bucket.tail = place
+        index.chain[bucket.tail] = position
+    bucket.tail = position
 
 
 @inlined
-def take_from_bucket(index: WindowIndex, side: int, place: int) -> None:
-    """Unlink a tuple: one hash and one access if it is the oldest, which it is when it leaves its window (KN-14)."""
-    bucket = index.buckets[hash_bucket(index, side, index.group[place])]
-    if bucket.head == place:
-        bucket.head = index.chain[place]
+def take_from_bucket(index: WindowIndex, side: int, position: int) -> None:
+    """Unlink a tuple: one hash and one access if it is the oldest, as it is when it leaves its window (KN-14)."""
+    bucket = index.buckets[hash_bucket(index, side, index.group[position])]
+    if bucket.head == position:
+        bucket.head = index.chain[position]
         return
     before = bucket.head
-    while index.chain[before] != place:
+    while index.chain[before] != position:
         before = index.chain[before]
-    index.chain[before] = index.chain[place]
-    if bucket.tail == place:
+    index.chain[before] = index.chain[position]
+    if bucket.tail == position:
         bucket.tail = before
 
 
 @inlined
 def collect_from_bucket(index: WindowIndex, side: int, group: int, low: int, high: int, found: Indices) -> int:
-    """Places of the matches, oldest first."""
+    """Write the positions of the matches, oldest first; returns how many there are."""
     n = 0
-    place = index.buckets[hash_bucket(index, side, group)].head
-    while place >= 0:
-        if index.group[place] == group and index.high[place] >= low and index.low[place] <= high:
-            found[n] = place
+    position = index.buckets[hash_bucket(index, side, group)].head
+    while position >= 0:
+        if index.group[position] == group and index.high[position] >= low and index.low[position] <= high:
+            found[n] = position
             n += 1
-        place = index.chain[place]
+        position = index.chain[position]
     return n
 
 
-@part
+@subroutine
 def empty_buckets(index: WindowIndex, side: int) -> None:
-    """Forget all tuples."""
+    """Forget all tuples of a side."""
     ours = index.sides[side]
     for i in range(ours.first_bucket, ours.first_bucket + ours.n_buckets):
         index.buckets[i].head = NONE
@@ -68,8 +68,8 @@ def empty_buckets(index: WindowIndex, side: int) -> None:
 def spread_buckets(coarse: Records, index: WindowIndex, side: int) -> None:
     """Distribute a side's tuples from fewer buckets. Each bucket comes of one, so it keeps the order of arrival."""
     for bucket in coarse:
-        place = bucket.head
-        while place >= 0:
-            younger = index.chain[place]
-            append_to_bucket(index, side, place)
-            place = younger
+        position = bucket.head
+        while position >= 0:
+            younger = index.chain[position]
+            append_to_bucket(index, side, position)
+            position = younger

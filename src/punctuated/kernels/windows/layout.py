@@ -1,6 +1,6 @@
-"""The structures over a join's two windows as arrays (KN-06): one type for all pairs, told apart by `kind` at run time.
+"""The structures over a join's two windows as arrays (KN-06): one type for all pairs; `kind` says which at run time.
 
-    group, low, high, number   the key of each stored tuple, by its place in the join's rings
+    group, low, high, number   the key of each stored tuple, by its position in the join's rings
     chain, buckets             hash buckets: a list per bucket, in the order of arrival (KN-14)
     tree, entries, pool        nodes of B+trees and T-trees: both sides draw on one pool
 
@@ -10,7 +10,7 @@ Invariants:
 - In the order (group, high, low, number), which is that of the trees, `low` never decreases within a group. So what a
   probe meets is one run of that order.
 - Entries are distinct: no two tuples of a side have one number.
-- A node's entries are copies of the keys of places that are stored: no key changes before its place is removed.
+- A node's entries are copies of the keys of positions that are stored: no key changes before its position is removed.
 """
 
 from typing import NamedTuple
@@ -28,10 +28,10 @@ INDEX = np.dtype(
     [
         ("kind", "i8"),
         ("count", "i8"),  # entries
-        ("head", "i8"),  # the slot of the ring up to which tuples that left it have left the structure as well
+        ("head", "i8"),  # the slot of the ring up to which the structure has followed it
         # N: outside of these nothing was stored; UNLIMITED and NONE if nothing at all.
-        ("first_place", "i8"),
-        ("last_place", "i8"),
+        ("first_position", "i8"),
+        ("last_position", "i8"),
         # H: buckets are a power of two, addressed by the top bits of a hash.
         ("first_bucket", "i8"),
         ("n_buckets", "i8"),
@@ -44,7 +44,7 @@ INDEX = np.dtype(
         ("reserve", "i8"),  # nodes that an insert may need; 0 for the others
     ]
 )
-BUCKET = np.dtype([("head", "i4"), ("tail", "i4")])  # the oldest place and the youngest; no tail without a head
+BUCKET = np.dtype([("head", "i4"), ("tail", "i4")])  # the oldest position and the youngest; no tail without a head
 
 # T: as usual. B, leaf: left and right are its neighbours. B, inner: left is the node that holds the children.
 TREE_NODE = np.dtype(
@@ -58,18 +58,18 @@ class Entries(NamedTuple):
 
     group: Ints  # (n, node_size + 1): a B-node overflows by one before it is split
     high: Ints  # (n, node_size + 1)
-    place: Indices  # (n, node_size + 2): an inner B-node has one more child than separators
+    position: Indices  # (n, node_size + 2): an inner B-node has one more child than separators
 
 
 class WindowIndex(NamedTuple):
     """Everything the structures of both windows work on."""
 
     sides: Records  # (2,) INDEX
-    group: Ints  # (capacity,) by place: the left ring, then the right one
+    group: Ints  # (capacity,) by position: the left ring, then the right one
     low: Ints
     high: Ints
     number: Ints  # of arrival, ascending
-    chain: Indices  # (capacity,) H: the next younger place of the bucket
+    chain: Indices  # (capacity,) H: the next younger position of the bucket
     buckets: Records  # (n,) BUCKET: those of the left side, then those of the right one
     tree: Records  # (n,) TREE_NODE
     entries: Entries

@@ -39,7 +39,7 @@ from punctuated.kernels.windows.structures import NESTED, WindowIndex, collect, 
 
 @inlined
 def follow_ring(state: State, index: WindowIndex, side: int) -> None:
-    """What the ring has let go leaves the structure: the oldest tuples of the window (KN-14, KN-20)."""
+    """Remove from the structure what has left the ring: the oldest tuples of the window (KN-14, KN-20)."""
     ours = index.sides[side]
     while ours.head != state.sides[side].head:
         node = state.nodes[ours.head]
@@ -51,7 +51,7 @@ def follow_ring(state: State, index: WindowIndex, side: int) -> None:
 
 @inlined
 def take_match(state: State, side: int, position: int, row: int) -> None:
-    """A stored tuple matches; a left one of a semi or anti join is settled thereby, and forgotten."""
+    """Write a match; a stored left tuple of a semi or anti join needs no other one, and is forgotten."""
     common, node = state.common[0], state.nodes[position]
     state.pairs[side, common.n_pairs] = row
     state.pairs[1 - side, common.n_pairs] = node.row
@@ -97,7 +97,7 @@ def probe_window(
 
 @inlined
 def enter_window(state: State, index: WindowIndex, side: int, number: int, group: int, low: int, high: int) -> None:
-    """The tuple that was stored last enters the structure of its window."""
+    """Enter the tuple that was stored last into the structure of its window."""
     ours = state.sides[side]
     position = ours.head + ours.length - 1
     if position >= ours.ring_stop:
@@ -121,7 +121,7 @@ def process_pair_tuple(
     row: int,
     keys: tuple[int, int, int],
 ) -> None:
-    """Probe the other window, enter the own one, and keep it to its size (KN-02)."""
+    """Probe the other window with a tuple, enter it into its own, and keep that to its size (KN-02)."""
     ours = state.sides[side]
     ours.tuples += 1
     if breaks_promise(state, side, NONE, ts, status) and turn_away(state, side, NONE, ts, row):
@@ -134,9 +134,11 @@ def process_pair_tuple(
         value = find_value(state, 0)
         if value < 0:
             value = add_value(state, 0)
+        # probe
         matched = False
         if status & NO_PROBE == 0 and low <= high and state.values[value].count[1 - side]:
             matched = probe_window(state, index, found, side, ts, end, row, keys)
+        # store
         if status & NO_STORE == 0:
             appended = ours.appended
             store(state, side, value, ts, end, row, matched)
@@ -157,7 +159,10 @@ def process_pairs(
     index: WindowIndex,
     found: Indices,
 ) -> int:
-    """Process objects `start` to `stop`, as `process_batch` does; a probe may find all tuples of the other side."""
+    """Process the objects [start, stop); returns how far it has come, with the reason in `stopped_by`.
+
+    A probe may find all tuples of the other side, so `found` has room for them.
+    """
     common = state.common[0]
     common.stopped_by = DONE
     certain = min(stop, start + max(0, timer_quota(state))) if common.punctuated else stop

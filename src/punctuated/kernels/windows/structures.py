@@ -1,10 +1,10 @@
-"""The operations of the structures over a join's windows, whichever they are (KN-06, KN-20).
+"""The operations of all structures over a join's windows, chosen by the kind of each (KN-06, KN-20).
 
 The caller keeps the ring of tuples and their keys at `index.group`, `low`, `high` and `number`. It sees to the room
-(`lacks_room`) before an insert, and leaves a key as it is until its place is removed.
+(`lacks_room`) before an insert, and leaves a key as it is until its position is removed.
 """
 
-from punctuated.kernels.jit import in_place, inlined, part
+from punctuated.kernels.jit import in_place, inlined, subroutine
 from punctuated.kernels.layout import NONE, Indices
 from punctuated.kernels.windows.b_tree import (
     collect_from_b_tree,
@@ -40,40 +40,40 @@ __all__ = [
 
 
 @inlined
-def insert(index: WindowIndex, side: int, place: int) -> None:
-    """Enter the tuple whose key is at `place`."""
+def insert(index: WindowIndex, side: int, position: int) -> None:
+    """Enter the tuple whose key is at `position`."""
     ours = index.sides[side]
     ours.count += 1
     if ours.kind == HASHED:
-        append_to_bucket(index, side, place)
+        append_to_bucket(index, side, position)
     elif ours.kind == NESTED:
-        add_to_buffer(index, side, place)
+        add_to_buffer(index, side, position)
     elif ours.kind == BTREE:
-        insert_into_b_tree(index, side, place)
+        insert_into_b_tree(index, side, position)
     else:
-        insert_into_t_tree(index, side, place)
+        insert_into_t_tree(index, side, position)
 
 
 @inlined
-def remove(index: WindowIndex, side: int, place: int) -> None:
-    """Take out the tuple at `place`, which must be stored: usually, but not necessarily, the oldest of the side."""
+def remove(index: WindowIndex, side: int, position: int) -> None:
+    """Take out the tuple at `position`, which must be stored: usually, but not necessarily, the oldest of the side."""
     ours = index.sides[side]
     ours.count -= 1
     if ours.kind == HASHED:
-        take_from_bucket(index, side, place)
+        take_from_bucket(index, side, position)
     elif ours.kind == NESTED:
-        blank(index, place)
+        blank(index, position)
     elif ours.kind == BTREE:
-        remove_from_b_tree(index, side, place)
+        remove_from_b_tree(index, side, position)
     else:
-        remove_from_t_tree(index, side, place)
+        remove_from_t_tree(index, side, position)
 
 
 @inlined
 def collect(
     index: WindowIndex, side: int, first: int, last: int, group: int, low: int, high: int, found: Indices
 ) -> int:
-    """Write the places of all tuples that match into `found`; returns how many there are.
+    """Write the positions of all tuples that match into `found`; returns how many there are.
 
     Nested loops look at the slots [first, last) of the ring, and only there; the others know where theirs are.
     """
@@ -87,7 +87,7 @@ def collect(
     return collect_from_t_tree(index, side, group, low, high, found)
 
 
-@part
+@subroutine
 def clear(index: WindowIndex, side: int) -> None:
     """Take out all tuples of a side."""
     ours = index.sides[side]
@@ -111,17 +111,17 @@ def lacks_room(index: WindowIndex) -> bool:
 
 
 @in_place
-def load(index: WindowIndex, side: int, places: Indices) -> None:
+def load(index: WindowIndex, side: int, positions: Indices) -> None:
     """Fill an empty structure: trees in their order, (group, high, low, number), the others oldest first."""
     ours = index.sides[side]
-    ours.count = places.size
+    ours.count = positions.size
     if ours.kind == BTREE:
-        load_b_tree(index, side, places)
+        load_b_tree(index, side, positions)
     elif ours.kind == TTREE:
-        load_t_tree(index, side, places)
+        load_t_tree(index, side, positions)
     else:
-        for place in places:
+        for position in positions:
             if ours.kind == HASHED:
-                append_to_bucket(index, side, place)
+                append_to_bucket(index, side, position)
             else:
-                add_to_buffer(index, side, place)
+                add_to_buffer(index, side, position)

@@ -1,4 +1,7 @@
-"""How a T-tree keeps its shape: AVL balance, inner nodes nearly full, and no half-leaf that has room for its leaf.
+"""A T-tree over a window (KN-16): a balanced binary tree of nodes with many entries, all between its subtrees'.
+
+After Lehman and Carey, "A Study of Index Structures for Main Memory Database Management Systems", VLDB 1986. A tuple
+lies in the node that bounds it.
 
 Invariants (an inner node has both children, a half-leaf one, a leaf none):
 - The subtrees of a node differ by at most one in height.
@@ -10,7 +13,7 @@ A rotation may put a leaf or a half-leaf on top. The special rotation of Lehman 
 its new child, is here a case of borrowing.
 """
 
-from punctuated.kernels.jit import inlined, part
+from punctuated.kernels.jit import inlined, subroutine
 from punctuated.kernels.layout import NONE, Indices
 from punctuated.kernels.windows.layout import WindowIndex
 from punctuated.kernels.windows.tree_nodes import (
@@ -28,6 +31,8 @@ from punctuated.kernels.windows.tree_nodes import (
     write_entry,
 )
 
+# Shape: AVL balance, inner nodes nearly full, and no half-leaf that has room for its leaf
+
 
 @inlined
 def has_both(index: WindowIndex, node: int) -> bool:
@@ -37,7 +42,7 @@ def has_both(index: WindowIndex, node: int) -> bool:
 
 @inlined
 def fewest_inner_entries(index: WindowIndex) -> int:
-    """The small gap to a full node saves rotations where inserts and removals alternate."""
+    """How many entries an inner node must have: fewer than fit, which saves rotations where entries come and go."""
     return max(int(index.pool[0].node_size) - 2, 1)
 
 
@@ -75,7 +80,7 @@ def needs_mending(index: WindowIndex, node: int) -> bool:
 
 @inlined
 def measure(index: WindowIndex, node: int) -> int:
-    """Set the height of a node from its children's; returns by how much the left one is higher."""
+    """Set the height of a node from its children's; returns by how much the left child is higher."""
     ours = index.tree[node]
     left = index.tree[ours.left].height if ours.left >= 0 else 0
     right = index.tree[ours.right].height if ours.right >= 0 else 0
@@ -96,9 +101,9 @@ def replace_child(index: WindowIndex, side: int, parent: int, child: int, other:
         index.tree[other].parent = parent
 
 
-@part
+@subroutine
 def lift(index: WindowIndex, side: int, child: int) -> None:
-    """A child changes places with its parent: a single rotation."""
+    """Exchange a child and its parent: a single rotation."""
     node = int(index.tree[child].parent)
     replace_child(index, side, index.tree[node].parent, node, child)
     if index.tree[node].left == child:
@@ -113,7 +118,7 @@ def lift(index: WindowIndex, side: int, child: int) -> None:
     measure(index, node)
 
 
-@part
+@subroutine
 def rotate(index: WindowIndex, side: int, node: int, balance: int) -> int:
     """Lift the higher child, or its inner child twice if that is the higher one; returns the new top."""
     top = int(index.tree[node].left if balance > 0 else index.tree[node].right)
@@ -125,9 +130,9 @@ def rotate(index: WindowIndex, side: int, node: int, balance: int) -> int:
     return top
 
 
-@part
+@subroutine
 def merge_leaf(index: WindowIndex, side: int, node: int) -> None:
-    """A half-leaf takes the entries of its leaf, and becomes one."""
+    """Move the entries of a leaf to its half-leaf, which becomes a leaf."""
     leaf = only_leaf(index, node)
     ours, gone = index.tree[node], index.tree[leaf]
     if ours.left == leaf:
@@ -141,7 +146,7 @@ def merge_leaf(index: WindowIndex, side: int, node: int) -> None:
     free_node(index, side, leaf)
 
 
-@part
+@subroutine
 def borrow(index: WindowIndex, node: int) -> int:
     """Fill an inner node up to what it must have with the entries just below its own; returns the node that gave."""
     ours = index.tree[node]
@@ -155,9 +160,9 @@ def borrow(index: WindowIndex, node: int) -> int:
     return giver
 
 
-@part
+@subroutine
 def mend(index: WindowIndex, side: int, node: int) -> None:
-    """Restore the invariants from a node up to the root. Whoever gives entries is mended before those above it."""
+    """Restore the invariants from a node up to the root. A node that gives entries is mended before those above it."""
     while node >= 0:
         ours = index.tree[node]
         parent = int(ours.parent)
@@ -181,22 +186,19 @@ def mend(index: WindowIndex, side: int, node: int) -> None:
                 merge_leaf(index, side, child)
 
 
-# A T-tree over a window (KN-16): a balanced binary tree whose nodes hold many entries, all between its subtrees'.
-#
-# After Lehman and Carey, "A Study of Index Structures for Main Memory Database Management Systems", VLDB 1986. A
-# tuple lies in the node that bounds it. Invariants: see `t_tree_balance`.
+# Inserting
 
 
 @inlined
-def find_bounding(index: WindowIndex, side: int, place: int) -> int:
-    """The node that bounds a tuple, or else the last one on the way to it."""
+def find_bounding(index: WindowIndex, side: int, position: int) -> int:
+    """The node that bounds a tuple, or else the last one on the path to it."""
     node = int(index.sides[side].root)
     while True:
         ours = index.tree[node]
         last = ours.count - 1
-        if comes_before(index, place, node, 0):
+        if comes_before(index, position, node, 0):
             below = ours.left
-        elif index.entries.place[node, last] == place or comes_before(index, place, node, last):
+        elif index.entries.position[node, last] == position or comes_before(index, position, node, last):
             return node
         else:
             below = ours.right
@@ -205,11 +207,11 @@ def find_bounding(index: WindowIndex, side: int, place: int) -> int:
         node = int(below)
 
 
-@part
-def add_leaf(index: WindowIndex, side: int, parent: int, is_left: bool, place: int) -> None:
-    """A tuple becomes a leaf of its own."""
+@subroutine
+def add_leaf(index: WindowIndex, side: int, parent: int, is_left: bool, position: int) -> None:
+    """Add a leaf with one tuple."""
     leaf = take_node(index, side, 1)
-    write_entry(index, leaf, 0, place)
+    write_entry(index, leaf, 0, position)
     index.tree[leaf].count, index.tree[leaf].parent = 1, parent
     if is_left:
         index.tree[parent].left = leaf
@@ -218,48 +220,51 @@ def add_leaf(index: WindowIndex, side: int, parent: int, is_left: bool, place: i
     mend(index, side, parent)
 
 
-@part
-def insert_into_full(index: WindowIndex, side: int, node: int, slot: int, place: int) -> None:
-    """Enter a tuple where there is no room: beside the node if it does not bound it, else for its smallest entry.
+@subroutine
+def insert_into_full(index: WindowIndex, side: int, node: int, slot: int, position: int) -> None:
+    """Enter a tuple into a full node, or into a new leaf beside the node if that does not bound it.
 
-    That becomes the greatest lower bound: the last entry of the left subtree.
+    The smallest entry of the full node makes room: it becomes the last entry of the left subtree.
     """
     count, left = index.tree[node].count, index.tree[node].left
-    parent, is_left, homeless = node, slot == 0, place
+    parent, is_left, moved = node, slot == 0, position
     if 0 < slot < count:
-        homeless = index.entries.place[node, 0]
+        moved = index.entries.position[node, 0]
         erase_entry(index, node, 0)
-        insert_entry(index, node, slot - 1, place)
+        insert_entry(index, node, slot - 1, position)
         is_left = left < 0
         parent = node if is_left else last_node(index, left)
         room = index.tree[parent].count
         if room < index.pool[0].node_size:
-            insert_entry(index, parent, room, homeless)
+            insert_entry(index, parent, room, moved)
             return
-    add_leaf(index, side, parent, is_left, homeless)
+    add_leaf(index, side, parent, is_left, moved)
 
 
 @inlined
-def insert_into_t_tree(index: WindowIndex, side: int, place: int) -> None:
-    """Enter a stored tuple."""
+def insert_into_t_tree(index: WindowIndex, side: int, position: int) -> None:
+    """Enter a stored tuple into a side's tree."""
     ours = index.sides[side]
     if ours.root < 0:
         ours.root = take_node(index, side, 1)
-        insert_entry(index, ours.root, 0, place)
+        insert_entry(index, ours.root, 0, position)
         return
-    node = find_bounding(index, side, place)
-    slot = count_through(index, node, place)
+    node = find_bounding(index, side, position)
+    slot = count_through(index, node, position)
     if index.tree[node].count < index.pool[0].node_size:
-        insert_entry(index, node, slot, place)
+        insert_entry(index, node, slot, position)
     else:
-        insert_into_full(index, side, node, slot, place)
+        insert_into_full(index, side, node, slot, position)
+
+
+# Removing
 
 
 @inlined
-def remove_from_t_tree(index: WindowIndex, side: int, place: int) -> None:
-    """Take out a tuple whose key is still at its place."""
-    node = find_bounding(index, side, place)
-    erase_entry(index, node, count_through(index, node, place) - 1)
+def remove_from_t_tree(index: WindowIndex, side: int, position: int) -> None:
+    """Take a tuple out of a side's tree; its key must still be at its position."""
+    node = find_bounding(index, side, position)
+    erase_entry(index, node, count_through(index, node, position) - 1)
     if has_both(index, node):
         if index.tree[node].count >= fewest_inner_entries(index):
             return
@@ -268,9 +273,12 @@ def remove_from_t_tree(index: WindowIndex, side: int, place: int) -> None:
         mend(index, side, node)
 
 
+# Probing
+
+
 @inlined
 def next_node(index: WindowIndex, node: int) -> int:
-    """The node whose entries follow."""
+    """The node whose entries follow those of a node."""
     if index.tree[node].right >= 0:
         node = int(index.tree[node].right)
         while index.tree[node].left >= 0:
@@ -284,7 +292,7 @@ def next_node(index: WindowIndex, node: int) -> int:
 
 @inlined
 def collect_from_t_tree(index: WindowIndex, side: int, group: int, low: int, high: int, found: Indices) -> int:
-    """Places of the matches, in the order of the tree."""
+    """Write the positions of the matches, in the order of the tree; returns how many there are."""
     below, node, slot, n = int(index.sides[side].root), NONE, 0, 0
     while below >= 0:
         ours = index.tree[below]
@@ -305,15 +313,18 @@ def collect_from_t_tree(index: WindowIndex, side: int, group: int, low: int, hig
     return n
 
 
-@part
-def load_t_tree(index: WindowIndex, side: int, places: Indices) -> None:
-    """Fill an empty tree with tuples in its order, in full nodes, each put to the right of all before."""
-    size, n = index.pool[0].node_size, places.size
+# Loading
+
+
+@subroutine
+def load_t_tree(index: WindowIndex, side: int, positions: Indices) -> None:
+    """Fill an empty tree with tuples in its order, in full nodes, each to the right of all before."""
+    size, n = index.pool[0].node_size, positions.size
     for first in range(0, n, size):
         last = min(first + size, n)
         fresh = take_node(index, side, 1)
         for i in range(first, last):
-            write_entry(index, fresh, i - first, places[i])
+            write_entry(index, fresh, i - first, positions[i])
         index.tree[fresh].count = last - first
         if first == 0:
             index.sides[side].root = fresh

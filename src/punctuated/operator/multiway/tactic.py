@@ -7,12 +7,12 @@ import pyarrow as pa
 
 from punctuated.errors import AlgorithmError
 from punctuated.expressions.evaluate import where_predicate
+from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels.layout import Objects
 from punctuated.kernels.multiway.process import process_many
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.algorithm import HW, MULTIWAY
-from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.operator.family import Allow, Explained
 from punctuated.operator.pwjoin.tactic import PWJoin

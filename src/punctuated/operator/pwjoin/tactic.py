@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from punctuated.errors import AlgorithmError
 from punctuated.expressions.evaluate import where_predicate
+from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels.layout import Objects
 from punctuated.kernels.process import process_batch
 from punctuated.keys.codec import KeyCodec, NumberedKeys
-from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec
 from punctuated.operator.family import Allow, Explained
 from punctuated.operator.tactic import Tactic

@@ -171,8 +171,8 @@ class StagedJoin:
         self._purge = StatePurge(self._parted, self.monitor)
         self._relocation = StateRelocation(self._parted, self.monitor, largest=policy.relocate == "largest")
         self._disk_join = DiskJoin(self._parted, self._purge)
-        rule, speaks = spec.algorithm.propagation, setup.place.speaks_for_all
-        self._propagation = Propagation(self._parted, stored.statements, rule, speaks_for_all=speaks)
+        rule, speaks = spec.algorithm.propagation, setup.place.is_primary
+        self._propagation = Propagation(self._parted, stored.statements, rule, is_primary=speaks)
         self._n_collected = 0  # of the endings that wait for a purge, those that are in the index
         self._ranges: list[tuple[int, Pending]] = []  # that took effect since the last look
         self._cleaned_before: int | None = None  # the place of an object that ends a stream

@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from punctuated.errors import AlgorithmError
 from punctuated.expressions.evaluate import where_predicate
+from punctuated.expressions.nodes import Expression
 from punctuated.keys.codec import KeyCodec
-from punctuated.model.expression import Expression
 from punctuated.model.memory import Memory, show_size
 from punctuated.model.policy import Policy
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation

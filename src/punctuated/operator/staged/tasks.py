@@ -246,9 +246,9 @@ class Propagation:
     asks for the other stream's word.
     """
 
-    def __init__(self, parted: PartedState, statements: Statements, rule: Rule, *, speaks_for_all: bool) -> None:
+    def __init__(self, parted: PartedState, statements: Statements, rule: Rule, *, is_primary: bool) -> None:
         self._parted, self._statements, self._rule = parted, statements, rule
-        self._speaks_for_all = speaks_for_all
+        self._is_primary = is_primary
 
     def propagate(self) -> None:
         """All that the rule allows."""
@@ -317,7 +317,7 @@ class Propagation:
         reasons = np.where(self._ended_by_other(other, entries), lay.BOTH, lay.OWN_STATE).tolist()
         told = [OutputRange(*each) for each in zip(patterns, times, reasons, strict=True)]
         self._parted.collector.add_ranges(told)
-        self._parted.state.common["punctuations_out"] += len(told) if self._speaks_for_all else 0
+        self._parted.state.common["punctuations_out"] += len(told) if self._is_primary else 0
 
     def _make_room(self, n: int) -> None:
         state = self._parted.state

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from punctuated.expressions.nodes import Expression
 from punctuated.keys.codec import KeyCodec
-from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec
 from punctuated.operator.family import Allow, Explained
 from punctuated.operator.multiway.tactic import multiway

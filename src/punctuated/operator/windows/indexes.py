@@ -83,7 +83,7 @@ class WindowIndexes:
             entries=lay.Entries(
                 group=np.empty((n_nodes, self._node_size + 1), np.int64),
                 high=np.empty((n_nodes, self._node_size + 1), np.int64),
-                place=np.empty((n_nodes, self._node_size + 2), np.int32),
+                position=np.empty((n_nodes, self._node_size + 2), np.int32),
             ),
             path=np.empty((2, _LEVELS), np.int32),
             pool=np.array([(self._node_size, 0, n_nodes)], lay.POOL),
@@ -95,8 +95,8 @@ class WindowIndexes:
         """The records of both sides, with buckets for so many tuples, and how many buckets there are."""
         sides = np.zeros(2, lay.INDEX)
         sides["kind"] = [_KINDS[letter] for letter in self.structures]
-        sides["first_place"] = sides["limit"] = lay.UNLIMITED
-        sides["last_place"] = sides["root"] = NONE
+        sides["first_position"] = sides["limit"] = lay.UNLIMITED
+        sides["last_position"] = sides["root"] = NONE
         sides["reserve"] = [letter in "BT" for letter in self.structures]
         n_buckets = 0
         for side in Side:

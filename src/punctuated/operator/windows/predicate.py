@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from punctuated.expressions.evaluate import by_halves, evaluate
+from punctuated.expressions.nodes import Column, Expression, Literal, Operation
 from punctuated.keys.codec import OrderedKeys
-from punctuated.model.expression import Column, Expression, Literal, Operation
 from punctuated.model.spec import Side
 
 Ints = npt.NDArray[np.int64]

@@ -13,6 +13,7 @@ import pyarrow as pa
 from punctuated.arrow.ipc import from_json, to_json
 from punctuated.errors import AlgorithmError
 from punctuated.expressions.evaluate import where_predicate
+from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels import layout as lay
 from punctuated.kernels.layout import Objects
@@ -20,7 +21,6 @@ from punctuated.kernels.windows.process import process_pairs
 from punctuated.kernels.windows.structures import lacks_room
 from punctuated.keys.codec import KeyCodec, NumberedKeys
 from punctuated.model.algorithm import STRUCTURES
-from punctuated.model.expression import Expression
 from punctuated.model.load import Chooser
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, Side
 from punctuated.model.window import CountWindow

@@ -14,7 +14,7 @@ from punctuated.arrow.types import canonical_floats
 from punctuated.errors import SnapshotError
 from punctuated.expressions.shape import Shape
 from punctuated.kernels.layout import FOREVER, NEVER
-from punctuated.kernels.numbering import first_places, number_codes
+from punctuated.kernels.numbering import first_occurrences, number_codes
 from punctuated.keys.codec import OrderedKeys, key_codec
 from punctuated.keys.pattern_match import match_columns
 from punctuated.model.aggregate import Aggregate
@@ -39,7 +39,7 @@ def number_groups(known: pa.Table, rows: pa.Table) -> tuple[Ints, pa.Table]:
     plain = pa.table([canonical_floats(rows[name]) for name in known.column_names], schema=known.schema)
     stacked = pa.concat_tables([known, plain])
     numbers = reduce(_combined, map(_encoded, stacked.columns))[len(known) :]
-    fresh = stacked.slice(len(known)).take(pa.array(first_places(numbers, len(known))))
+    fresh = stacked.slice(len(known)).take(pa.array(first_occurrences(numbers, len(known))))
     return numbers, pa.concat_tables([known, fresh]).combine_chunks()
 
 

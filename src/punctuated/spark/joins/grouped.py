@@ -10,9 +10,9 @@ from pyspark.sql.types import StructType
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.planned import planned_groups
 from punctuated.errors import AggregateError, SinkError
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
 from punctuated.model.aggregate import Aggregate
-from punctuated.model.expression import Expression
 from punctuated.output.groups.grouping import Grouping, check_aggregates, contains_key
 from punctuated.output.in_band import GROUP
 from punctuated.output.views import View

@@ -15,9 +15,9 @@ from pyspark.sql.types import StructField, StructType
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.planned import planned_join
 from punctuated.errors import PredicateError, SinkError, StreamError
+from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select, Shape
 from punctuated.intake.reading import Reader
-from punctuated.model.expression import Expression
 from punctuated.model.spec import JoinSpec
 from punctuated.output.groups.grouping import Grouping, contains_key, grouping_columns
 from punctuated.output.in_band import PUNCTUATION, REJECTED, RESULT

@@ -142,7 +142,7 @@ class Bucket:
     driver: JoinDriver
     journal: Journal
     groups: GroupBy | None
-    speaks_for_all: bool  # of what is the same in all buckets
+    is_primary: bool  # of what is the same in all buckets
     purpose: Purpose  # of the query that it was made for: another query cannot use it
     tables: StoredTables | None = None  # what goes beyond its memory
     tokens: list[str] = field(default_factory=list)  # of the entries that make it up

@@ -93,7 +93,7 @@ class Emitter:
             return [groups.process(part)]
         if groups is not None:
             part = groups.as_results(part)
-        return self._join.views.tables(self._join.view, part, self._bucket.speaks_for_all, self._latest)
+        return self._join.views.tables(self._join.view, part, self._bucket.is_primary, self._latest)
 
     def frames(self, part: BatchResult) -> Iterator[pd.DataFrame]:
         """The same as Spark takes it."""

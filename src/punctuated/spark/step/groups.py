@@ -129,4 +129,4 @@ def group_tables(join: BoundJoin, groups: GroupBy, batch: BatchResult, is_first:
     """What leaves the step: the final groups, and if they are a stream, how far it is."""
     if join.view is View.GROUPS:
         return [groups.process(batch)]
-    return join.views.tables(View.CHAIN, groups.as_results(batch), speaks_for_all=is_first)
+    return join.views.tables(View.CHAIN, groups.as_results(batch), is_primary=is_first)

@@ -11,8 +11,8 @@ from punctuated.api.stream import stream
 from punctuated.bind.sources import Source, clustered, endings, rows_with, unique, when
 from punctuated.bind.streams import Stream
 from punctuated.errors import StreamError
+from punctuated.expressions.nodes import Expression
 from punctuated.model.arguments import free_names
-from punctuated.model.expression import Expression
 from punctuated.sql.bind.expressions import Translator
 from punctuated.sql.bind.given import Declared
 from punctuated.sql.bind.inputs import here

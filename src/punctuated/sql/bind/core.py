@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from punctuated.model.expression import Case, Expression, Negation, NullTest
+from punctuated.expressions.nodes import CaseWhen, Expression, Negation, NullTest
 from punctuated.sql.bind.expressions import Translator, checked_value
 from punctuated.sql.bind.inputs import Input, here
 from punctuated.sql.bind.names import Ref, ResultNames, Scope
@@ -67,7 +67,7 @@ class Core:
         shown = here(self.names.of(side, name))
         if side not in self.nullable or name not in stream.spec.key:
             return shown
-        return Case(((Negation(NullTest(here(self.names.of(side, marker(stream))))), shown),))
+        return CaseWhen(((Negation(NullTest(here(self.names.of(side, marker(stream))))), shown),))
 
 
 def marker(stream: Any) -> str:

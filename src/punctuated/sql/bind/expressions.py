@@ -10,10 +10,19 @@ import pyarrow as pa
 from sqlglot import exp
 
 from punctuated.errors import PredicateError
+from punctuated.expressions.casts import named_type
 from punctuated.expressions.evaluate import check_predicate, evaluate, null_row
-from punctuated.model.expression import Call, Case, Cast, Expression, Literal, Negation, NullTest, Operation
-from punctuated.model.functions import FUNCTIONS
-from punctuated.model.type_names import named_type
+from punctuated.expressions.functions import FUNCTIONS, SYNONYMS
+from punctuated.expressions.nodes import (
+    CaseWhen,
+    Cast,
+    Expression,
+    FunctionCall,
+    Literal,
+    Negation,
+    NullTest,
+    Operation,
+)
 from punctuated.model.window import parse_duration
 from punctuated.sql.parse.dialect import place_of
 from punctuated.sql.parse.errors import Place, SqlError, at, unknown, unsupported
@@ -45,19 +54,6 @@ _CALLS: dict[type[exp.Expr], str] = {
     exp.Like: "like",
     exp.ILike: "ilike",
     exp.RegexpLike: "regexp_like",
-}
-_OTHER_NAMES = {
-    "ceiling": "ceil",
-    "pow": "power",
-    "len": "length",
-    "char_length": "length",
-    "character_length": "length",
-    "substr": "substring",
-    "ifnull": "coalesce",
-    "nvl": "coalesce",
-    "startswith": "starts_with",
-    "endswith": "ends_with",
-    "day_of_week": "dayofweek",
 }
 _PARTS = {"dow": "dayofweek"}
 _NOT_THE_SAME = ("now", "current_timestamp", "current_date", "current_time", "localtimestamp", "getdate", "sysdate")
@@ -138,14 +134,14 @@ def _fitted(value: Expression, schemas: Sequence[pa.Schema]) -> Expression:
         return replace(value, first=first, second=second)
     if isinstance(value, Negation | NullTest | Cast):
         return replace(value, inner=_fitted(value.inner, schemas))
-    if isinstance(value, Call):
+    if isinstance(value, FunctionCall):
         arguments = tuple(_fitted(each, schemas) for each in value.arguments)
         if value.function == "in":
             arguments = (arguments[0], *(_as_other(each, arguments[0], schemas) for each in arguments[1:]))
         return replace(value, arguments=arguments)
-    if isinstance(value, Case):
+    if isinstance(value, CaseWhen):
         branches = tuple((_fitted(when, schemas), _fitted(then, schemas)) for when, then in value.branches)
-        return Case(branches, None if value.otherwise is None else _fitted(value.otherwise, schemas))
+        return CaseWhen(branches, None if value.otherwise is None else _fitted(value.otherwise, schemas))
     return value
 
 
@@ -222,7 +218,7 @@ class Translator:
         return Operation(_OPERATORS[type(node)], *self._operands(node))
 
     def _call(self, node: exp.Expr) -> Expression:
-        call = Call(_CALLS[type(node)], self._operands(node))
+        call = FunctionCall(_CALLS[type(node)], self._operands(node))
         return Negation(call) if node.args.get("negate") else call
 
     def _operands(self, node: exp.Expr) -> tuple[Expression, Expression]:
@@ -273,13 +269,13 @@ class Translator:
         if isinstance(what, exp.Null):
             return NullTest(inner)
         if isinstance(what, exp.Boolean):
-            return Call("coalesce", (inner if what.this else Negation(inner), Literal(False)))
+            return FunctionCall("coalesce", (inner if what.this else Negation(inner), Literal(False)))
         raise SqlError("expected NULL, TRUE or FALSE behind IS", self._place(what), expected="NULL, TRUE or FALSE")
 
     def _in(self, node: exp.Expr) -> Expression:
         if not node.expressions:
             raise SqlError("IN needs a list of values in parentheses", self._place(node), expected="a list")
-        return Call("in", (self.translate(node.this), *map(self.translate, node.expressions)))
+        return FunctionCall("in", (self.translate(node.this), *map(self.translate, node.expressions)))
 
     def _between(self, node: exp.Expr) -> Expression:
         value, low, high = (self.translate(node.args[part]) for part in ("this", "low", "high"))
@@ -290,7 +286,7 @@ class Translator:
         branches = tuple(
             (self._condition(each.this, subject), self.translate(each.args["true"])) for each in node.args["ifs"]
         )
-        return Case(branches, None if default is None else self.translate(default))
+        return CaseWhen(branches, None if default is None else self.translate(default))
 
     def _condition(self, node: exp.Expr, subject: exp.Expr | None) -> Expression:
         condition = self.translate(node)
@@ -324,14 +320,14 @@ class Translator:
             if self._aggregate is None:
                 raise SqlError(f"an aggregate such as {name.upper()} cannot stand here", self._place(node))
             return self._aggregate(node)
-        return self._called(_OTHER_NAMES.get(name, name), tuple(node.expressions), node)
+        return self._called(SYNONYMS.get(name, name), tuple(node.expressions), node)
 
     def _called(self, name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr) -> Expression:
         if name in _NOT_THE_SAME:
             raise unsupported("the time of the clock", self._place(node), "compare columns of time")
         if name not in FUNCTIONS:
-            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *_OTHER_NAMES), self._place(node))
-        return Call(name, tuple(map(self.translate, arguments)))
+            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *SYNONYMS), self._place(node))
+        return FunctionCall(name, tuple(map(self.translate, arguments)))
 
 
 _NODES: dict[type[exp.Expr], Callable[[Translator, Any], Expression]] = {

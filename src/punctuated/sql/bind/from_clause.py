@@ -9,7 +9,7 @@ from sqlglot import exp
 from punctuated.api.join import join, path
 from punctuated.api.stream import stream
 from punctuated.bind.streams import Stream
-from punctuated.model.expression import Column, Expression, Literal
+from punctuated.expressions.nodes import Column, Expression, Literal
 from punctuated.sql.bind.core import MATCHED, Core, Select, marker
 from punctuated.sql.bind.expressions import Translator, checked_predicate
 from punctuated.sql.bind.given import Given

@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 from sqlglot import exp
 
+from punctuated.expressions.nodes import Column, Expression, Literal
 from punctuated.model.aggregate import Aggregate, Function
 from punctuated.model.arguments import free_names
-from punctuated.model.expression import Column, Expression, Literal
 from punctuated.output.groups.grouping import Grouping, check_grouping
 from punctuated.output.views import View
 from punctuated.sql.bind.core import Core

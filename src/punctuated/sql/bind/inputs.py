@@ -9,8 +9,8 @@ from typing import Any
 from punctuated.bind.sources import Announced, RowsWith, Source, Sources, Unique, When, single_sources
 from punctuated.bind.streams import Stream
 from punctuated.errors import UnusedPunctuationsWarning
+from punctuated.expressions.nodes import HERE, Column, Expression, Operation
 from punctuated.model.arguments import free_names
-from punctuated.model.expression import HERE, Column, Expression, Operation
 from punctuated.output.columns import payload_of
 from punctuated.sql.bind.windows import stream_window
 from punctuated.sql.parse.errors import at

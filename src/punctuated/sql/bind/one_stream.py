@@ -5,7 +5,7 @@ from typing import Any
 
 from punctuated.api.union import only
 from punctuated.bind.streams import Stream
-from punctuated.model.expression import Expression, over
+from punctuated.expressions.nodes import Expression, over
 from punctuated.sql.bind.core import Core, Select
 from punctuated.sql.bind.expressions import Translator, checked_predicate
 from punctuated.sql.bind.given import Given

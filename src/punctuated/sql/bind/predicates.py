@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from punctuated.errors import PunctuatedError
 from punctuated.expressions.evaluate import result_type
-from punctuated.keys.codec import common_key_type
+from punctuated.expressions.nodes import Expression, over
+from punctuated.keys.types import common_key_type
 from punctuated.model.arguments import free_names
-from punctuated.model.expression import Expression, over
 from punctuated.sql.bind.expressions import Translator
 from punctuated.sql.bind.inputs import Input, here
 from punctuated.sql.bind.names import Ref, Scope

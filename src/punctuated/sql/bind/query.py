@@ -9,7 +9,7 @@ import pyarrow as pa
 from punctuated.api.union import only, union
 from punctuated.bind.streams import Stream
 from punctuated.errors import StreamError
-from punctuated.model.expression import Expression
+from punctuated.expressions.nodes import Expression
 from punctuated.output.groups.grouping import check_grouping
 from punctuated.sql.bind.catalog import Catalog
 from punctuated.sql.bind.core import Core

@@ -14,7 +14,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
-from punctuated.model.arguments import nearest_of
+from punctuated.model.arguments import closest_name
 from punctuated.sql.parse.errors import Place, SqlError, unsupported
 
 _WHOLE_STATEMENTS = {"CALL", "EXPLAIN", "OPTIMIZE", "PREPARE", "VACUUM", "EXECUTE", "FETCH", "SHOW", "RENAME"}
@@ -113,7 +113,7 @@ class Expressions(Parser):
         if not self._curr:
             return SqlError(f"expected {listed}, but the query ends here", self.place(), expected=listed)
         found = self.place().quoted
-        near = nearest_of(found, [word for word in wanted if word.isupper()])
+        near = closest_name(found, [word for word in wanted if word.isupper()])
         return SqlError(f"expected {listed}, not {found!r}", self.place(), expected=listed, nearest=near)
 
     def _error_of(self, error: ParseError) -> SqlError:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from punctuated.errors import PunctuatedError
-from punctuated.model.arguments import nearest_of
+from punctuated.model.arguments import closest_name
 
 _SHOWN = 100  # characters before and after the place: a query may be one long line
 
@@ -102,7 +102,7 @@ def unsupported(what: str, place: Place, instead: str) -> SqlError:
 def unknown(what: str, name: str, known: Iterable[str], place: Place, owner: str = "") -> SqlError:
     """The error for a name that stands for nothing, with the nearest one or all that there are."""
     names = sorted(set(known))
-    near = nearest_of(name, names)
+    near = closest_name(name, names)
     listed = f"; there are: {', '.join(names)}" if names and near is None else ""
     missing = f"{owner} has no" if owner else "there is no"
     return SqlError(f"{missing} {what} {name!r}{listed}", place, expected=what, nearest=near)

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from punctuated.errors import ColumnError, StreamError
-from punctuated.model.arguments import nearest_of
+from punctuated.model.arguments import closest_name
 from punctuated.sql.parse.syntax import CreateStream
 from punctuated.storage.tables.file_systems import LOCAL, has_scheme, locate, split_path
 
@@ -215,7 +215,7 @@ def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
         return _in_utc(parquet_files(path).schema)
     if statement.source == DELTA:
         return _in_utc(pa.schema(delta_table(path).schema().to_arrow()))
-    near = None if statement.source in _KNOWN else nearest_of(statement.source, _KNOWN)
+    near = None if statement.source in _KNOWN else closest_name(statement.source, _KNOWN)
     hint = f". Did you mean {near!r}?" if near else ""
     raise StreamError(
         f"stream {statement.name!r} reads {statement.source!r}, which does not say what its columns are: name them in "

@@ -1,20 +1,20 @@
-"""Expressions over the rows of a table, or of the streams of a join: columns, literals, operators and functions."""
+"""The nodes of expressions over the rows of a table or of the streams of a join.
+
+The text of a node is part of saved definitions: it must stay what it is.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
 
 from punctuated.errors import PredicateError
-from punctuated.model.arguments import column_names, text
-from punctuated.model.functions import check_call
-from punctuated.model.spec import LEFT, RIGHT, Side
-from punctuated.model.type_names import named_type
-from punctuated.model.window import parse_duration
+from punctuated.expressions.casts import named_type
+from punctuated.expressions.functions import check_call
+from punctuated.model.spec import Side
 
-NOWHERE = -1  # the side of a stream whose place is not known yet
+NOWHERE = -1  # the side of a stream that the binder has not looked up yet
 HERE = -2  # the side of the table at hand, if there is only one
 
 
@@ -129,7 +129,7 @@ class Expression:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column(Expression):
-    """A column of the table at hand, or of one stream: by its side, or by its name until the binder knows its place."""
+    """A column of the table at hand, or of one stream: by its side, or by its name until the binder has found it."""
 
     side: int
     name: str
@@ -178,7 +178,7 @@ class Operation(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Negation(Expression):
-    """Not."""
+    """The opposite of a condition."""
 
     inner: Expression
 
@@ -209,8 +209,8 @@ class NullTest(Expression):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Call(Expression):
-    """A function of other expressions; `functions` lists all functions."""
+class FunctionCall(Expression):
+    """A function of other expressions, one of `functions.FUNCTIONS`."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -230,8 +230,8 @@ class Call(Expression):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Case(Expression):
-    """The value beside the first condition that is true; else the last one, or null."""
+class CaseWhen(Expression):
+    """The value beside the first condition that is true; if none is, the value `otherwise`, or null."""
 
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression | None = None
@@ -251,7 +251,7 @@ class Case(Expression):
 
     def with_columns(self, change: "Callable[[Column], Expression]") -> Expression:
         branches = tuple((when.with_columns(change), then.with_columns(change)) for when, then in self.branches)
-        return Case(branches, None if self.otherwise is None else self.otherwise.with_columns(change))
+        return CaseWhen(branches, None if self.otherwise is None else self.otherwise.with_columns(change))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,93 +280,6 @@ def over(expression: Expression, columns: "Mapping[str, Expression]") -> Express
     return expression.with_columns(lambda column: columns[column.name])
 
 
-def as_expression(given: Any) -> Expression:
+def as_expression(value: Any) -> Expression:
     """An expression as it is; any other value as a literal, None as null."""
-    return given if isinstance(given, Expression) else Literal(given)
-
-
-# How users write expressions: columns by name, functions, cases, and bands around a value.
-
-
-def band(column: str | tuple[str, str], low: Any, high: Any) -> Expression:
-    """Whether the right value is between left value + `low` and left value + `high`, both included.
-
-    Args:
-        column: The column of both sides, or a pair: the left column and the right column.
-        low: A number; for columns of time a duration such as "-5 minutes", or a `timedelta`.
-        high: The same as for `low`.
-
-    Example:
-        >>> band("price", -5, +5)
-        (((left.price + -5) <= right.price) & ((left.price + 5) >= right.price))
-    """
-    names = column_names(column, "band", PredicateError)
-    if not 1 <= len(names) <= 2:
-        raise PredicateError(f"band({column!r}, …): give the column of both sides, or a left and a right column")
-    ours, theirs = names[0], names[-1]
-    distances = [_distance(each) for each in (low, high)]
-    try:
-        is_empty = bool(distances[0] > distances[1])
-    except TypeError:
-        raise PredicateError(f"band({column!r}, {low!r}, {high!r}): give two numbers or two durations") from None
-    if is_empty:
-        raise PredicateError(f"band({column!r}, {low}, {high}) is empty: give the smaller distance first")
-    lowest, highest = (left(ours) + distance for distance in distances)
-    both: Expression = (lowest <= right(theirs)) & (highest >= right(theirs))
-    return both
-
-
-def _distance(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    sign, text = (-1, given[1:]) if given.startswith("-") else (1, given.removeprefix("+"))
-    return timedelta(microseconds=sign * parse_duration(text))
-
-
-def left(name: str) -> Column:
-    """A column of the left stream, for `where=`."""
-    return Column(LEFT, text(name, "left", PredicateError))
-
-
-def right(name: str) -> Column:
-    """A column of the right stream, for `where=`."""
-    return Column(RIGHT, text(name, "right", PredicateError))
-
-
-def column(stream_or_name: str, name: str | None = None) -> Column:
-    """A column by its name, or the column of a named stream, for `where=` of a join.
-
-    >>> column("price") * 2
-    (price * 2)
-    >>> column("gate", "speed") < column("bridge", "speed")
-    (gate.speed < bridge.speed)
-    """
-    first = text(stream_or_name, "column", PredicateError)
-    if name is None:
-        return Column(HERE, first)
-    if not first:
-        raise PredicateError("column('', …): give the name of a stream, as in pt.stream(…, name=…)")
-    return Column(NOWHERE, text(name, "column", PredicateError), first)
-
-
-def call(function: str, *arguments: Any) -> Expression:
-    """A function of expressions and values, by its name in SQL.
-
-    >>> call("substring", column("name"), 1, 3)
-    substring(name, 1, 3)
-    """
-    return Call(text(function, "call", PredicateError, "the name of a function"), tuple(map(as_expression, arguments)))
-
-
-def case(*branches: tuple[Expression, Any], otherwise: Any = None) -> Expression:
-    """The value of the first branch whose condition is true; if none is, `otherwise`, or null.
-
-    >>> case((column("price") > 100, "high"), (column("price") > 10, "middle"), otherwise="low")
-    case(((price > 100), 'high'), ((price > 10), 'middle'), otherwise='low')
-    """
-    given: tuple[Any, ...] = branches
-    for branch in given:
-        if not isinstance(branch, tuple) or len(branch) != 2:
-            raise PredicateError(f"case({branch!r}, …): give pairs of a condition and a value")
-    pairs = tuple((as_expression(condition), as_expression(value)) for condition, value in branches)
-    return Case(pairs, None if otherwise is None else as_expression(otherwise))
+    return value if isinstance(value, Expression) else Literal(value)

@@ -1,18 +1,49 @@
-"""What has changed between two ascending sequences, in one walk through both."""
+"""Ascending sequences: look-ups in them, and what has changed between two of them, in one walk each."""
 
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.kernels.jit import kernel
+from punctuated.kernels.jit import inlined, kernel
 from punctuated.kernels.layout import Ints
-from punctuated.kernels.rows import copy_row
 
 Mask = npt.NDArray[np.bool_]
 
 
 @kernel
+def occurrences(numbers: Ints, wanted: Ints) -> tuple[Ints, Ints]:
+    """The index of each wanted number among ascending ones, or where it would be, and how often it occurs.
+
+    Wanted numbers mostly ascend, too: each look-up begins where the last one ended.
+    """
+    starts, counts = np.empty(wanted.size, np.int64), np.zeros(wanted.size, np.int64)
+    at = 0
+    for i in range(wanted.size):
+        each = wanted[i]
+        low = at if at == 0 or numbers[at - 1] < each else 0
+        step = 1
+        while low + step <= numbers.size and numbers[low + step - 1] < each:
+            low += step
+            step *= 2
+        high = min(low + step, numbers.size)
+        while low < high:
+            middle = (low + high) >> 1
+            if numbers[middle] < each:
+                low = middle + 1
+            else:
+                high = middle
+        starts[i] = at = low
+        while low < numbers.size and numbers[low] == each:
+            low += 1
+        counts[i] = low - at
+    return starts, counts
+
+
+# What has changed
+
+
+@kernel
 def missing(before: Ints, now: Ints) -> Ints:
-    """Those of an ascending sequence that are not in another one."""
+    """The numbers of an ascending sequence that are not in another one."""
     gone = np.empty(before.size, np.int64)
     n = at = 0
     for each in before:
@@ -44,7 +75,7 @@ def compare_keyed(before: Ints, now: Ints) -> tuple[Mask, Mask]:
 
 @kernel
 def apply_keyed(before: Ints, changed: Ints, gone: Ints) -> Ints:
-    """The inverse: rows of `before` without those that are gone or replaced, and the changed ones in their places."""
+    """The rows after a change: those of `before` that are neither gone nor replaced, and the changed ones, in order."""
     now = np.empty((before.shape[0] + changed.shape[0], before.shape[1]), np.int64)
     n = at = left = 0
     for i in range(before.shape[0]):
@@ -63,3 +94,13 @@ def apply_keyed(before: Ints, changed: Ints, gone: Ints) -> Ints:
         copy_row(changed, i, now, n)
         n += 1
     return now[:n].copy()
+
+
+# Rows of two-dimensional arrays
+
+
+@inlined
+def copy_row(source: Ints, at: int, target: Ints, row: int) -> None:
+    """Copy a row; numba's own assignment brings along messages about shapes, which take two seconds to compile."""
+    for column in range(target.shape[1]):
+        target[row, column] = source[at, column]
