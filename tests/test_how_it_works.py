@@ -48,7 +48,8 @@ def declared_join() -> pt.Join:
     b = pa.table({"item": [1, 1], "at": [2, 3], "closed": [False, True]})
     auctions = pt.stream(a, name="A", key="item", time="opened", window=10, punctuations=pt.unique())
     bids = pt.stream(b, name="B", key="item", time="at", punctuations=pt.when("closed"))
-    return pt.join(auctions, bids)
+    joined: pt.Join = pt.join(auctions, bids)
+    return joined
 
 
 def files_entered(run: Callable[[], Any]) -> list[str]:
