@@ -1,4 +1,8 @@
-"""Records with an integer key first, made of whole words, and what has changed between two sets of them."""
+"""The journal: the state of a driver as a sequence of entries, one per batch, that hold only what has changed.
+
+The first entry of a journal holds everything. What the state is made of, its parts know themselves (see `parts`); the
+journal finds out what has changed in them: records by their key, rows by their number.
+"""
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Protocol
@@ -31,10 +35,7 @@ def apply(before: Records, changed: Records, gone: Ints) -> Records:
     return now.reshape(-1).view(before.dtype)
 
 
-# The journal: a driver's state as a sequence of entries, one per batch, that hold only what changed.
-#
-# The first entry of a journal holds everything. A restored driver goes on as if nothing had happened. What the state
-# is made of, its parts know themselves (see `saved`); the journal finds out what has changed in them.
+# Entries
 
 
 class Snapshotable(Protocol):
