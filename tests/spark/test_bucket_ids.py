@@ -4,7 +4,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col, expr
 
 from punctuated.model.spec import MOST_BUCKETS
-from punctuated.spark.pack.pack import bucket_ids
+from punctuated.spark.pack.bucket_ids import bucket_ids
 
 
 def test_ids_are_hashed_to_consecutive_numbers(spark: SparkSession) -> None:

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from punctuated.spark.session.workers import VARIABLE
+from punctuated.spark.session.task import VARIABLE
 from punctuated.spark.state import bucket as bucket_state
 from punctuated.spark.state.cache import WorkerCache, largest_cache
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from punctuated.spark.state.bucket import compress, decompress
+from punctuated.spark.state.store import compress, decompress
 
 
 @given(st.binary(max_size=200))

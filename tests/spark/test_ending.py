@@ -18,7 +18,7 @@ import punctuated as pt
 from punctuated.model.batch import Row
 from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, JoinType, StreamSpec
-from punctuated.spark.metrics.in_output import METRICS
+from punctuated.spark.metrics.reports import REPORT_COLUMN
 from punctuated.spark.pack.pack import PACKED
 from punctuated.spark.session.local import write_files
 from punctuated.spark.session.versions import ReadAllAvailable
@@ -68,7 +68,7 @@ def test_the_end_is_behind_the_rows_of_its_batch_and_comes_once() -> None:
     rows: list[Row | Punctuation] = [Row((key, 5, 0, False)) for key in (1, 2)]
 
     def kinds(packed: pa.Table) -> Counter[str]:
-        return Counter(row["_reason"] or row["_kind"] for row in steps.run(packed) if row[METRICS] is None)
+        return Counter(row["_reason"] or row["_kind"] for row in steps.run(packed) if row[REPORT_COLUMN] is None)
 
     assert kinds(pa.concat_tables([packed_end(2), pack_batch(steps.query, (rows, rows[:1]))])) == {"result": 2}
     assert kinds(packed_end(2)) == {}
@@ -84,7 +84,7 @@ def test_the_end_equals_the_oracle(case: Case, n: int, random: Random) -> None:
         seen: list[Observed] = []
         for packed in [*(pack_batch(steps.query, batch, random) for batch in batches), packed_end(n)]:
             rows = steps.run(packed)
-            metrics.note(row[METRICS] for row in rows)
+            metrics.note(row[REPORT_COLUMN] for row in rows)
             seen.append(observe(spec, rows, metrics))
         return seen
 

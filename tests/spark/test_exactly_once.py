@@ -29,8 +29,8 @@ from punctuated.output.views import View
 from punctuated.spark.session.local import write_files
 from punctuated.spark.session.query import Query
 from punctuated.spark.state.repair import find_repair
-from punctuated.storage.tables.names import STAGED
 from punctuated.storage.tables.open_table import table_at
+from punctuated.storage.tables.written_file import STAGED
 from spark import crash_query
 from spark.checkpoints import Batches, commits, cut_by_time, described, states
 from spark.processes import kill, kill_session, members, members_with

@@ -24,9 +24,10 @@ from punctuated.intake.reading import Reader
 from punctuated.model.spec import StreamSpec
 from punctuated.spark.pack.pack import PACKED, Pack, sort_blobs
 from punctuated.spark.session.local import write_files
-from punctuated.spark.source.files import Files, FileScan, Listed, PackFiles, share
+from punctuated.spark.source.files import Files
 from punctuated.spark.source.parquet import OpenFile, spans_of, takes
-from punctuated.storage.tables.file_systems import parse_path
+from punctuated.spark.source.scan import FileScan, Listed, PackFiles, shares_of
+from punctuated.storage.tables.location import parse_path
 from spark.spark_harness import Running
 from spark.test_types import counted, everything, join, others
 
@@ -293,7 +294,7 @@ def test_the_old_calendar_is_damage(tmp_path: Path) -> None:
 def test_parts_hold_every_byte_once(lengths: list[int], n_parts: int, smallest: int) -> None:
     spans = [span for part in range(n_parts) for span in spans_of(lengths, part, n_parts, smallest)]
     for place, length in enumerate(lengths):
-        ours = [span for span in spans if span.place == place]
+        ours = [span for span in spans if span.file == place]
         assert [byte for span in ours for byte in range(span.begin, span.end)] == list(range(max(1, length)))
         assert len(ours) == 1 or length >= smallest
 
@@ -376,10 +377,10 @@ def test_a_file_that_has_changed_or_is_gone_is_damage(tmp_path: Path) -> None:
     listed = {"part": 0, "stream": 0, "path": str(path), "length": path.stat().st_size + 1}
     scan = FileScan(pa.schema([("k", pa.int64())]))
     with pytest.raises(FileError, match="bytes when Spark listed it"):
-        list(scan.read(0, share([listed], 1), []))
+        list(scan.read(0, shares_of([listed], 1), []))
     path.unlink()
     with pytest.raises(FileError, match=r"cannot read .*x\.parquet"):
-        list(scan.read(0, share([listed], 1), []))
+        list(scan.read(0, shares_of([listed], 1), []))
 
 
 # What is refused when a query is built

@@ -19,7 +19,9 @@ class Worker:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, has_task: bool = True) -> None:
         self.asked: list[str] = []
         self.cache, self._has_task = WorkerCache(), has_task
-        self.load: Callable[[], None] = partial(loaded.load.__wrapped__, NEEDED)  # not remembered from other tests
+        self.load: Callable[[], None] = partial(
+            loaded.prepare_worker.__wrapped__, NEEDED
+        )  # not remembered from other tests
         for name, stand_in in {"gc": self, "TaskContext": self, "CACHE": self.cache}.items():
             monkeypatch.setattr(loaded, name, stand_in)
         monkeypatch.setattr(loaded, "compile_all", lambda _: self.asked.append("compile"))

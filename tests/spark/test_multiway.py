@@ -20,7 +20,7 @@ from punctuated.intake.reading import Reader
 from punctuated.model.pattern_text import parse_punctuation
 from punctuated.model.spec import JoinSpec
 from punctuated.output.views import View
-from punctuated.spark.metrics.in_output import METRICS
+from punctuated.spark.metrics.reports import REPORT_COLUMN
 from punctuated.spark.session.local import read_files, write_files
 from punctuated.spark.session.query import Query
 from punctuated.testing.checks import DOMAIN, extent
@@ -65,7 +65,7 @@ def run_steps(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int, random: 
         packed = [pack(steps.query, side, objects, random) for side, objects in enumerate(batch)]
         if random.random() < 0.5:
             clear_cache()
-        seen.append(observe(spec, [row for row in steps.run(pa.concat_tables(packed)) if row[METRICS] is None]))
+        seen.append(observe(spec, [row for row in steps.run(pa.concat_tables(packed)) if row[REPORT_COLUMN] is None]))
     return seen
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from punctuated.spark.metrics.in_output import METRICS, beside, metrics_frame
+from punctuated.spark.metrics.reports import REPORT_COLUMN, report_frame, with_empty_reports
 from punctuated.spark.step import emit as nested
 from punctuated.spark.step.emit import as_frames
 
@@ -15,9 +15,11 @@ def test_a_table_is_cut_into_blobs_and_put_together(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(nested, "_LARGEST", 1_000)
     keys = np.arange(1_000)
     table = pa.table({"k": keys, "l": pa.array([[int(key), None] for key in keys])})
-    frames = list(beside(as_frames(table, SCHEMA)))
+    frames = list(with_empty_reports(as_frames(table, SCHEMA)))
     assert len(frames) > 10
-    assert all(list(frame.columns) == [nested.PACKED, METRICS] and frame[METRICS].isna().all() for frame in frames)
+    assert all(
+        list(frame.columns) == [nested.PACKED, REPORT_COLUMN] and frame[REPORT_COLUMN].isna().all() for frame in frames
+    )
     packed = [pa.RecordBatch.from_pandas(frame[[nested.PACKED]]) for frame in frames]
     found = pa.Table.from_batches(nested.unpack(iter(packed)))
     assert found.schema == SCHEMA
@@ -26,8 +28,8 @@ def test_a_table_is_cut_into_blobs_and_put_together(monkeypatch: pytest.MonkeyPa
 
 
 def test_metrics_and_nothing_leave_a_step_like_everything_else() -> None:
-    frame = metrics_frame(nested.leaving_schema(SCHEMA), "{}")
-    assert frame[METRICS].tolist() == ["{}"]
+    frame = report_frame(nested.leaving_schema(SCHEMA), "{}")
+    assert frame[REPORT_COLUMN].tolist() == ["{}"]
     assert frame[nested.PACKED].isna().all()
     assert list(as_frames(SCHEMA.empty_table(), SCHEMA)) == []
     assert list(nested.unpack(iter([]))) == []

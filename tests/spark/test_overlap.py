@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
-from punctuated.spark.session import workers as overlap
-from punctuated.spark.session.workers import overlapped
+from punctuated.spark.session import task as overlap
+from punctuated.spark.session.task import prefetched
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Output, Steps, is_spreadable, pack_batch
 from spark.test_step import check_steps
@@ -39,7 +39,7 @@ def test_items_come_in_order_and_are_made_ahead_where_there_are_cores(
             makers.add(threading.get_ident())
             yield number
 
-    assert list(overlapped(items())) == [*range(9)]
+    assert list(prefetched(items())) == [*range(9)]
     assert (makers == {threading.get_ident()}) is not ahead
 
 
@@ -50,7 +50,7 @@ def test_what_goes_wrong_ahead_is_raised_where_items_are_asked_for(monkeypatch: 
         yield 1
         raise OSError("no more")
 
-    taken = overlapped(items())
+    taken = prefetched(items())
     assert next(taken) == 1
     with pytest.raises(OSError, match="no more"):
         next(taken)

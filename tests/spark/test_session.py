@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from punctuated.spark.session import session
-from punctuated.spark.session.session import AT_START, REQUIRED, UNLESS_SAID, configure
+from punctuated.spark.session.session import AT_START, IF_UNSET, REQUIRED, configure
 
 
 class Conf(dict[str, str]):
@@ -32,7 +32,7 @@ def configured(given: dict[str, Any]) -> Conf:
 
 @pytest.mark.usefixtures("alone")
 def test_rows_come_to_workers_in_pieces_unless_the_session_says_how_large() -> None:
-    [(name, value)] = UNLESS_SAID.items()
+    [(name, value)] = IF_UNSET.items()
     assert configured({})[name] == value
     assert configured({name: "1000"})[name] == "1000"
 

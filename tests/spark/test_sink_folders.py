@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from punctuated.errors import StreamError
-from punctuated.spark.sink.folders import check_apart, place_of
+from punctuated.spark.sink.ownership import check_apart, path_parts
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_two_spellings_of_one_folder(one: str, two: str, tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out" / "deep").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "out")
-    assert place_of(one) == place_of(two)
+    assert path_parts(one) == path_parts(two)
     with pytest.raises(StreamError, match="same path"):
         check_apart({"the results": one, "the rejected rows": two})
     with pytest.raises(StreamError, match="inside that of the results"):

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 import punctuated as pt
 from punctuated.errors import SinkError, StreamError
 from punctuated.spark.session.local import write_files
-from punctuated.spark.sink.checkpoint import ToldQuery
+from punctuated.spark.sink.ownership import CheckpointOwner
 from punctuated.spark.sink.sinks import write_to
 from punctuated.storage.tables.parquet_folder import BATCH_ID
 from spark.spark_harness import read_files
@@ -170,15 +170,15 @@ def test_another_query_is_refused_before_it_starts(joined: Any, written: Path) -
 
 
 def test_a_query_that_never_ran_binds_nobody(joined: Any, tmp_path: Path) -> None:
-    ToldQuery(joined.session, str(tmp_path), joined.defined, finish=True).tell()
-    query = ToldQuery(joined.session, str(tmp_path), joined.defined, finish=False)
-    query.check()
-    query.tell()
+    CheckpointOwner(joined.session, str(tmp_path), joined.stored_join, finish=True).claim()
+    owner = CheckpointOwner(joined.session, str(tmp_path), joined.stored_join, finish=False)
+    owner.check()
+    owner.claim()
     (tmp_path / "commits").mkdir()
     (tmp_path / "commits" / "0").write_text("v1\n{}")
-    query.check()
+    owner.check()
     with pytest.raises(pt.SnapshotError, match="its finish= is False, here it is True"):
-        ToldQuery(joined.session, str(tmp_path), joined.defined, finish=True).check()
+        CheckpointOwner(joined.session, str(tmp_path), joined.stored_join, finish=True).check()
 
 
 def test_a_folder_of_another_checkpoint_is_refused(joined: Any, written: Path, tmp_path: Path) -> None:

@@ -328,7 +328,7 @@ def test_what_only_bounded_streams_can_do() -> None:
 
 
 def test_before_spark_4_2_a_stream_is_refused_and_a_batch_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punctuated.spark.source.generated.LIMITS_ARE_TOLD", False)
+    monkeypatch.setattr("punctuated.spark.source.generated.HAS_READ_LIMITS", False)
     source = PunctuatedSource({"stream": "unique", "rows": "2"})
     with pytest.raises(StreamError, match=r"needs Spark 4.2 or newer.*read it as a batch"):
         source.streamReader(StructType())

@@ -34,7 +34,7 @@ from punctuated.output.groups.grouping import Grouping
 from punctuated.output.in_band import InBand
 from punctuated.output.rejected import REJECTED_SCHEMA, RenderedRows
 from punctuated.output.views import View
-from punctuated.spark.metrics.in_output import METRICS
+from punctuated.spark.metrics.reports import REPORT_COLUMN
 from punctuated.spark.pack.pack import Pack
 from punctuated.spark.session.query import Query
 from punctuated.spark.state import bucket as bucket_state
@@ -69,7 +69,7 @@ def run_steps(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int, random: 
     seen = []
     for batch in [*batches, ends(spec, batches)]:
         rows = run(steps, batch, random)
-        metrics.note(row[METRICS] for row in rows)
+        metrics.note(row[REPORT_COLUMN] for row in rows)
         seen.append(observe(spec, rows, metrics))
     return seen
 
@@ -168,7 +168,7 @@ def test_a_batch_attempted_twice_equals_the_oracle(case: Case, n: int, random: R
 
 
 def _without_metrics(rows: Output) -> Counter[str]:
-    return Counter(json.dumps(row, sort_keys=True) for row in rows if row[METRICS] is None)
+    return Counter(json.dumps(row, sort_keys=True) for row in rows if row[REPORT_COLUMN] is None)
 
 
 # The log
@@ -261,13 +261,13 @@ def test_nothing_is_left_when_all_keys_are_closed(n_buckets: int) -> None:
 def test_metrics_tell_of_every_bucket() -> None:
     steps = Steps(make_query(SPEC, 4))
     rows = feed(steps, (rows_of(range(100), 7), []))
-    said = [json.loads(row[METRICS]) for row in rows if row[METRICS] is not None]
+    said = [json.loads(row[REPORT_COLUMN]) for row in rows if row[REPORT_COLUMN] is not None]
     assert sorted(each["bucket"] for each in said) == [0, 1, 2, 3]
     assert sum(each["state_left"] for each in said) == sum(each["tuples_left"] for each in said) == 100
     assert {each["watermark_left"] for each in said} == {7}
     assert all(each["bytes_written"] > 0 and each["cache_hits"] == 0 for each in said)
     again = steps.run(pack_batch(steps.query, (rows_of(range(100), 8), [])))
-    assert all(json.loads(row[METRICS])["cache_hits"] == 1 for row in again if row[METRICS] is not None)
+    assert all(json.loads(row[REPORT_COLUMN])["cache_hits"] == 1 for row in again if row[REPORT_COLUMN] is not None)
 
 
 COUNTED = ("tuples", "punctuations")
@@ -290,7 +290,7 @@ def test_counters_do_not_depend_on_the_number_of_buckets(case: Case, n: int) -> 
     for batch in [*case.batches, ends(case.spec, case.batches)]:
         said = [Metrics(), Metrics()]
         for steps, metrics in zip((whole, spread), said, strict=True):
-            metrics.note(row[METRICS] for row in steps.run(pack_batch(steps.query, batch)))
+            metrics.note(row[REPORT_COLUMN] for row in steps.run(pack_batch(steps.query, batch)))
         if said[0].by_bucket:
             assert sum(said[0].total(name) for name in REJECTED) == said[0].total("rejected")
             assert {name: said[1].total(name) for name in TOTALS} == {name: said[0].total(name) for name in TOTALS}
@@ -303,7 +303,7 @@ def test_punctuations_that_come_to_every_bucket_count_once() -> None:
     steps, metrics = Steps(make_query(SPEC, 4)), Metrics()
     heartbeat = Punctuation(2, (WILDCARD, Range(None, 1), WILDCARD, WILDCARD))
     rows = feed(steps, ([over(Range(0, 10)), heartbeat, *endings_of([20, 21], 2)], [over(Range(5, 15))]))
-    metrics.note(row[METRICS] for row in rows)
+    metrics.note(row[REPORT_COLUMN] for row in rows)
     assert (metrics.total("punctuations_left"), metrics.total("punctuations_right")) == (4, 1)
     assert metrics.total("punctuations_out") == sum(row["_kind"] == "punctuation" for row in rows) > 0
 
@@ -312,7 +312,7 @@ def test_rejections_are_counted_across_restarts() -> None:
     steps, metrics = Steps(make_query(SPEC, 2)), Metrics()
     for right in (rows_of(range(4), 50), rows_of([1, 2], 3), rows_of([1, 2], 4)):
         clear_cache()  # so that the state is read back
-        metrics.note(row[METRICS] for row in steps.run(pack_batch(steps.query, ([], right))))
+        metrics.note(row[REPORT_COLUMN] for row in steps.run(pack_batch(steps.query, ([], right))))
     assert (metrics.total("rejected_late_right"), metrics.total("rejected_late_left")) == (4, 0)
 
 
@@ -334,7 +334,7 @@ def test_groups_of_steps_equal_the_oracle(by: tuple[str, ...], case: Case, n: in
     for batch, groups in zip(batches, wanted, strict=True):
         if random.random() < 0.5:
             clear_cache()
-        rows = [row for row in steps.run(pack_batch(steps.query, batch, random)) if row.pop(METRICS) is None]
+        rows = [row for row in steps.run(pack_batch(steps.query, batch, random)) if row.pop(REPORT_COLUMN) is None]
         assert Counter(map(_values, rows)) == Counter(map(_values, groups))
 
 
@@ -347,7 +347,7 @@ def test_a_range_ends_groups_in_every_bucket() -> None:
     steps = Steps(make_query(SPEC, 4, View.GROUPS, Grouping(("k",), {"n": Aggregate("count")})))
     feed(steps, (rows_of(range(20), 0), rows_of(range(20), 1)))
     rows = feed(steps, ([everything], [everything]))
-    assert sorted(row["k"] for row in rows if row[METRICS] is None) == list(range(20))
+    assert sorted(row["k"] for row in rows if row[REPORT_COLUMN] is None) == list(range(20))
 
 
 # Idle streams
@@ -446,14 +446,14 @@ def test_a_state_of_another_query_is_refused(before: Query, after: Query, messag
 def test_every_view_without_groups_goes_on_with_the_same_state() -> None:
     _, go_on = restart(QUERY, QUERY.seen_as(View.PUNCTUATIONS), SOME)
     rows = go_on((endings_of([3], 1), endings_of([3], 1)))
-    assert [row["k"] for row in rows if row[METRICS] is None] == [3]
+    assert [row["k"] for row in rows if row[REPORT_COLUMN] is None] == [3]
 
 
 def go_on_as(query: Query, old: Steps, batch: Batch) -> Output:
     """What another query brings on the same state, in the worker where the one before has run."""
     new = Steps(query)
     new.load(old.save())
-    return [row for row in new.run(pack_batch(query, batch)) if row[METRICS] is None]
+    return [row for row in new.run(pack_batch(query, batch)) if row[REPORT_COLUMN] is None]
 
 
 @pytest.mark.parametrize("view", [View.ALL, View.PUNCTUATIONS, View.REJECTED, View.CHAIN])
@@ -534,7 +534,7 @@ def run_row(steps: Steps, side: Side, row: dict[str, Any]) -> Output:
     reader = steps.query.join.inputs[side]
     table = pa.Table.from_pylist([row], schema=reader.schema.append(pa.field("pattern", pa.string())))
     packed = pa.Table.from_batches(list(Pack(side, reader, steps.query.join.n_buckets)(iter(table.to_batches()))))
-    return [each for each in steps.run(packed) if each[METRICS] is None]
+    return [each for each in steps.run(packed) if each[REPORT_COLUMN] is None]
 
 
 def test_a_new_column_is_accepted() -> None:
@@ -574,7 +574,7 @@ def test_what_an_earlier_join_has_rejected_is_passed_on_and_not_counted_again() 
     packed = pa.Table.from_batches(list(Pack(LEFT, reader, 2)(iter(told.to_batches()))))
     clear_cache()
     rows, counted = Steps(query).run(packed), Metrics()
-    counted.note(row[METRICS] for row in rows)
+    counted.note(row[REPORT_COLUMN] for row in rows)
     assert [(row["_reason"], row["_ts"]) for row in rows if row["_kind"] == "rejected"] == [
         ("late", 5),
         ("corrupt", None),
@@ -595,7 +595,7 @@ def test_a_corrupt_row_is_shown_with_what_is_wrong_with_it() -> None:
         (None, "<oops", "at position"),
     ]
     counted = Metrics()
-    counted.note(row[METRICS] for row in seen)
+    counted.note(row[REPORT_COLUMN] for row in seen)
     assert counted.total("rejected") == counted.total("rejected_corrupt_left") == len(shown)
     assert counted.total("rejected_corrupt_right") == 0
 
@@ -631,7 +631,7 @@ def test_one_bad_row_is_rejected_and_the_query_goes_on(bad: dict[str, Any]) -> N
         reader = query.join.inputs[side]
         table = pa.Table.from_pylist(list(rows), schema=reader.schema.append(pa.field("pattern", pa.string())))
         packed = pa.Table.from_batches(list(Pack(side, reader, 2)(iter(table.to_batches()))))
-        return [row for row in steps.run(packed) if row[METRICS] is None]
+        return [row for row in steps.run(packed) if row[REPORT_COLUMN] is None]
 
     seen = run(LEFT, {"k": 1, "ts": 0}, bad, {"k": 2, "ts": 2})
     assert [(row["_kind"], row["_reason"]) for row in seen] == [("rejected", "corrupt")]

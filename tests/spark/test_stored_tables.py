@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from punctuated.spark.state.bucket import StoredTables
+from punctuated.spark.state.store import StoredTables
 from punctuated.storage.chunk_files import ChunkFiles
 
 TABLE = pa.table({"k": range(1000), "t": [f"text {n}" for n in range(1000)]})

@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import punctuated as pt
 from punctuated.spark.session.local import write_files
-from punctuated.spark.sink import reach
-from punctuated.storage.tables.location import Place
-from punctuated.storage.tables.names import STAGED
+from punctuated.spark.sink import reachability as reach
+from punctuated.storage.tables.location import TableLocation
+from punctuated.storage.tables.written_file import STAGED
 from spark import test_types as of_types
 from spark.spark_harness import read_files
 
@@ -147,10 +147,10 @@ def test_a_path_is_where_spark_has_it(spark: SparkSession, monkeypatch: pytest.M
         hadoop.set("fs.defaultFS", before)
 
 
-def test_workers_are_asked_whether_they_reach_a_path(spark: SparkSession, tmp_path: Path) -> None:
-    assert reach._ask(spark, Place(str(tmp_path))) is None
+def test_workers_are_tryed_whether_they_reach_a_path(spark: SparkSession, tmp_path: Path) -> None:
+    assert reach._try(spark, TableLocation(str(tmp_path))) is None
     assert list((tmp_path / STAGED).iterdir()) == []
-    assert "cannot write to /proc/none" in str(reach._ask(spark, Place("/proc/none")))
+    assert "cannot write to /proc/none" in str(reach._try(spark, TableLocation("/proc/none")))
 
 
 def test_what_cannot_be_written_is_refused_when_the_query_is_built(joined: Any, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.spark.joins.joined import Frames, SparkJoin
+from punctuated.spark.joins.inputs import JoinInput
+from punctuated.spark.joins.joined import SparkJoin
 from punctuated.spark.session.workers import check_worker_python
 
 
@@ -71,4 +72,4 @@ def test_configure_and_join_ask(bare: str) -> None:
     frame = SimpleNamespace(sparkSession=session(bare), isStreaming=False)
     left, right = (pt.stream(pa.table({"k": [1], "ts": [0]}), name=name, key="k", time="ts", window=5) for name in "AB")
     with pytest.raises(pt.SessionError, match="has no package"):
-        SparkJoin([Frames(frame), Frames(frame)], pt.join(left, right).bound)  # type: ignore[arg-type]
+        SparkJoin([JoinInput(frame), JoinInput(frame)], pt.join(left, right).bound)  # type: ignore[arg-type]

@@ -10,7 +10,8 @@ import pytest
 import punctuated as pt
 from punctuated.storage.tables.delta_table import DeltaTable
 from punctuated.storage.tables.open_table import table_at
-from punctuated.storage.tables.writer import Written, WrittenFile
+from punctuated.storage.tables.writer import TableWriter
+from punctuated.storage.tables.written_file import OutputTable, WrittenFile
 
 deltalake = pytest.importorskip("deltalake")
 
@@ -18,14 +19,14 @@ TOKEN, OTHER = "0123456789abcdef" * 2, "fedcba9876543210" * 2
 SCHEMA = pa.schema([("k", pa.int64()), ("day", pa.date32()), ("at", pa.timestamp("us", "UTC")), ("s", pa.string())])
 
 
-def told(path: Path, token: str = TOKEN, **options: Any) -> Written:
-    return Written("result", pt.delta(path, **options), token, SCHEMA)
+def told(path: Path, token: str = TOKEN, **options: Any) -> OutputTable:
+    return OutputTable("result", pt.delta(path, **options), token, SCHEMA)
 
 
-def write(given: Written, batch: int, n_buckets: int = 2) -> list[WrittenFile]:
+def write(given: OutputTable, batch: int, n_buckets: int = 2) -> list[WrittenFile]:
     files = []
     for bucket in range(n_buckets):
-        writer = given.writer(batch, bucket)
+        writer = TableWriter(given, batch, bucket)
         writer.write(pa.table([[batch, bucket], [0, None], [1_500, None], ["é", None]], schema=SCHEMA))
         files += writer.close()
     return files

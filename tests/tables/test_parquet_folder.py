@@ -12,26 +12,26 @@ import pytest
 from pyarrow import fs
 
 import punctuated as pt
-from punctuated.storage.tables.location import Place
-from punctuated.storage.tables.names import STAGED
+from punctuated.storage.tables.location import TableLocation
 from punctuated.storage.tables.open_table import table_at
 from punctuated.storage.tables.parquet_folder import COMPLETE, ParquetFolder
 from punctuated.storage.tables.sink import TableSink
-from punctuated.storage.tables.writer import Written, WrittenFile
+from punctuated.storage.tables.writer import TableWriter
+from punctuated.storage.tables.written_file import STAGED, OutputTable, WrittenFile
 
 TOKEN = "0123456789abcdef" * 2
 SCHEMA = pa.schema([("k", pa.int64()), ("day", pa.string())])
 
 
-def told(path: Path, **options: Any) -> Written:
-    return Written("result", pt.parquet(path, **options), TOKEN, SCHEMA)
+def told(path: Path, **options: Any) -> OutputTable:
+    return OutputTable("result", pt.parquet(path, **options), TOKEN, SCHEMA)
 
 
-def write(given: Written, batch: int, n_buckets: int = 3) -> list[WrittenFile]:
+def write(given: OutputTable, batch: int, n_buckets: int = 3) -> list[WrittenFile]:
     """An attempt at a batch, as its workers leave it."""
     files = []
     for bucket in range(n_buckets):
-        writer = given.writer(batch, bucket)
+        writer = TableWriter(given, batch, bucket)
         writer.write(pa.table({"k": [batch, 10 * bucket], "day": ["a", "b"]}))
         files += writer.close()
     return files
@@ -81,12 +81,12 @@ class DyingFiles:
         return getattr(self._files, name)
 
 
-def deaths(monkeypatch: pytest.MonkeyPatch, folder: ParquetFolder, given: Written) -> Iterator[int]:
+def deaths(monkeypatch: pytest.MonkeyPatch, folder: ParquetFolder, given: OutputTable) -> Iterator[int]:
     """Publications of batch 1, each with files of its own, that end after 0, 1, 2, … changes, until one is complete."""
     for n in range(100):
         files = write(given, 1)
         with monkeypatch.context() as patch:
-            patch.setattr(Place, "files", DyingFiles(n))
+            patch.setattr(TableLocation, "files", DyingFiles(n))
             try:
                 folder.publish(1, files, given)
             except Died:
@@ -185,8 +185,8 @@ def test_a_folder_of_others_is_no_table(tmp_path: Path) -> None:
 
 def test_places_are_opened_as_spark_calls_them(tmp_path: Path) -> None:
     for path in (str(tmp_path), f"file:{tmp_path}", f"file://{tmp_path}", f"FILE://{tmp_path}/"):
-        place = Place(path)
+        place = TableLocation(path)
         assert place.is_local and place.renames and place.exists() and Path(place.to("x")) == tmp_path / "x"
     with pytest.raises(pt.SinkError, match="pyarrow"):
-        Place("dbfs:/x").root  # noqa: B018
+        TableLocation("dbfs:/x").root  # noqa: B018
     assert isinstance(pt.parquet(tmp_path), TableSink)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import punctuated as pt
 from punctuated.storage.tables import writer as writing
-from punctuated.storage.tables.names import STAGED, batch_of, partition_folder
 from punctuated.storage.tables.sink import TableSink
 from punctuated.storage.tables.types import stored_schema
-from punctuated.storage.tables.writer import Written, WrittenFile, by_partition
+from punctuated.storage.tables.writer import TableWriter, by_partition
+from punctuated.storage.tables.written_file import STAGED, OutputTable, WrittenFile, batch_of, partition_folder
 
 TOKEN = "0123456789abcdef" * 2
 SCHEMA = pa.schema([("k", pa.int64()), ("day", pa.string()), ("hour", pa.int8()), ("v", pa.float64())])
@@ -30,8 +30,8 @@ def rows(n: int, seed: int = 0) -> pa.Table:
 
 
 def written(sink: TableSink, tables: list[pa.Table], bucket: int = 3, batch: int = 7) -> list[WrittenFile]:
-    told = Written("result", sink, TOKEN, tables[0].schema, {"of": "a test"})
-    writer = told.writer(batch, bucket)
+    told = OutputTable("result", sink, TOKEN, tables[0].schema, {"of": "a test"})
+    writer = TableWriter(told, batch, bucket)
     for table in tables:
         writer.write(table)
     return [WrittenFile.from_json(file.to_json()) for file in writer.close()]
@@ -94,7 +94,7 @@ def test_files_end_at_their_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_an_attempt_that_is_abandoned_leaves_nothing(tmp_path: Path) -> None:
     sink = pt.parquet(tmp_path, sort_by="k", file_size=100)
-    writer = Written("result", sink, TOKEN, SCHEMA).writer(0, 0)
+    writer = TableWriter(OutputTable("result", sink, TOKEN, SCHEMA), 0, 0)
     writer.write(rows(100))
     assert list((tmp_path / STAGED).iterdir())
     writer.abandon()

@@ -1,4 +1,4 @@
-"""What kind of session this process has, and which file system is Spark's."""
+"""Whether this process is a driver or a client of Spark Connect, and what only a driver knows."""
 
 from pyspark.sql import SparkSession
 
@@ -9,15 +9,12 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def default_file_system(spark: SparkSession) -> str:
-    """Where paths without a scheme are, for a driver."""
+    """The file system of paths without a scheme; only for a driver."""
     return str(spark.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS") or "file:///")
 
 
-# What went wrong in Spark, in one line.
-
-
-def cause_of(error: Exception) -> str:
-    """What was thrown at first, without the traces of those who heard of it."""
+def root_cause(error: Exception) -> str:
+    """The first line of the exception that was thrown first, whether it comes through Py4J or Spark Connect."""
     lines = str(error).strip().splitlines()
     first = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     thrown = [line.removeprefix(": ") for line in lines if line.startswith(": ")]  # behind Py4J's own first line

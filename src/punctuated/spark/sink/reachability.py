@@ -1,4 +1,4 @@
-"""Can the Python workers write to a path? On one host they can; on a cluster they are asked."""
+"""Can the Python workers write to a path so that the driver finds the files? On a cluster a few tasks try it."""
 
 import os
 import uuid
@@ -9,16 +9,15 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from punctuated.errors import SinkError
-from punctuated.spark.session.kind import default_file_system, is_connect
-from punctuated.storage.tables.file_systems import has_scheme
-from punctuated.storage.tables.location import Place
-from punctuated.storage.tables.names import STAGED
+from punctuated.spark.session.connect import default_file_system, is_connect
+from punctuated.storage.tables.location import TableLocation, has_scheme
+from punctuated.storage.tables.written_file import STAGED
 
-_ASKED = 16  # tasks, at most
+_MOST_TASKS = 16
 
 
 def qualified(spark: SparkSession, path: str) -> str:
-    """A path that all processes understand: made absolute, and in Spark's default file system.
+    """A path that all processes understand: absolute, and in Spark's default file system.
 
     A client of Spark Connect knows neither, and leaves this to the server.
     """
@@ -29,10 +28,10 @@ def qualified(spark: SparkSession, path: str) -> str:
 
 
 def why_unreachable(spark: SparkSession, path: str) -> str | None:
-    """Why workers cannot write there so that the driver finds it; None if they can."""
-    place = Place(path)
+    """Why workers cannot write to a path so that the driver finds the files; None if they can."""
+    location = TableLocation(path)
     try:
-        place.files  # noqa: B018  (opened here for the first time)
+        location.files  # noqa: B018  (opened here for the first time)
     except SinkError as trouble:
         return str(trouble)
     master = spark.conf.get("spark.master", "") or ""
@@ -40,22 +39,22 @@ def why_unreachable(spark: SparkSession, path: str) -> str | None:
         return None
     if is_connect(spark) and not has_scheme(path):
         return f"with Spark Connect {path} does not say its file system; begin it with hdfs://, s3a:// or file://"
-    return _ask(spark, place)
+    return _try(spark, location)
 
 
-def _ask(spark: SparkSession, place: Place) -> str | None:
-    """A task leaves a file, then driver and workers look for it."""
-    probe = Probe(place, f"probe-{uuid.uuid4().hex}")
+def _try(spark: SparkSession, location: TableLocation) -> str | None:
+    """Let a task write a file, and driver and workers look for it; what went wrong, or None."""
+    probe = Probe(location, f"probe-{uuid.uuid4().hex}")
     try:
         _run(spark, probe, 1)
-        found = _run(spark, probe.looking(), _ASKED)
+        found = _run(spark, probe.that("look"), _MOST_TASKS)
         if not is_connect(spark):
             found.append(probe.is_there())
     except Exception as trouble:
-        return f"a worker cannot write to {place.path}: {str(trouble).splitlines()[0][:200]}"
+        return f"a worker cannot write to {location.path}: {str(trouble).splitlines()[0][:200]}"
     finally:
-        _run(spark, probe.removing(), 1)
-    return None if all(found) else f"{place.path} is not one place for all hosts"
+        _run(spark, probe.that("remove"), 1)
+    return None if all(found) else f"{location.path} is not one place for all hosts"
 
 
 def _run(spark: SparkSession, probe: "Probe", n_tasks: int) -> list[bool]:
@@ -67,30 +66,26 @@ def _run(spark: SparkSession, probe: "Probe", n_tasks: int) -> list[bool]:
 class Probe:
     """The function for `mapInArrow`: writes a file, looks for it, or removes it."""
 
-    place: Place
+    location: TableLocation
     name: str
-    does: str = "leave"
+    does: str = "write"
 
-    def looking(self) -> "Probe":
-        """The one that looks."""
-        return Probe(self.place, self.name, "look")
-
-    def removing(self) -> "Probe":
-        """The one that tidies up."""
-        return Probe(self.place, self.name, "remove")
+    def that(self, does: str) -> "Probe":
+        """The probe of the same file that looks for it, or removes it."""
+        return Probe(self.location, self.name, does)
 
     def is_there(self) -> bool:
-        """Whether this process sees the file."""
-        return self.place.exists(STAGED, self.name)
+        """Whether this process finds the file."""
+        return self.location.exists(STAGED, self.name)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield pa.record_batch({"found": [self._done()] * batch.num_rows})
 
     def _done(self) -> bool:
-        if self.does == "leave":
-            self.place.files.create_dir(self.place.to(STAGED), recursive=True)
-            self.place.touch(STAGED, self.name)
+        if self.does == "write":
+            self.location.files.create_dir(self.location.to(STAGED), recursive=True)
+            self.location.touch(STAGED, self.name)
         elif self.does == "remove" and self.is_there():
-            self.place.files.delete_file(self.place.to(STAGED, self.name))
+            self.location.files.delete_file(self.location.to(STAGED, self.name))
         return self.is_there()

@@ -1,4 +1,4 @@
-"""A part of a join's output and its sink: how its rows get there."""
+"""A part of a join's output and its sink: who writes its rows, and how Spark or a function writes them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,25 +13,34 @@ from pyspark.sql.types import StructType
 from punctuated.errors import SinkError, StreamError
 from punctuated.model.arguments import free_names
 from punctuated.output.in_band import GROUP, REJECTED
-from punctuated.spark.session.types import column_at, with_numbers
-from punctuated.spark.sink.reach import qualified, why_unreachable
+from punctuated.spark.session.columns import column_at, with_numbers
+from punctuated.spark.sink.reachability import qualified, why_unreachable
 from punctuated.storage.tables.parquet_folder import BATCH_ID
-from punctuated.storage.tables.sink import Kind, TableSink, parquet
+from punctuated.storage.tables.sink import TableKind, TableSink, parquet
 from punctuated.storage.tables.types import check_delta_types
-from punctuated.storage.tables.writer import Written
+from punctuated.storage.tables.written_file import OutputTable
 
-KIND_PLACE = 0  # of the column that tells kinds of rows, where there are several
-_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"  # tells Spark types that Parquet does not have
-_SPARK_VERSION = "org.apache.spark.version"  # tells Spark that dates before 1582 need no correction
-
-_FORMATS = ("console", "csv", "delta", "json", "kafka", "memory", "noop", "orc", "parquet")  # that people mean by this
+KIND_INDEX = 0  # of the column with the kind of a row, if rows of several kinds leave the step
+_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"  # the key of Spark types that Parquet does not have
+_SPARK_VERSION = "org.apache.spark.version"  # the key that lets Spark read dates before 1582 without a correction
+_FORMATS = (
+    "console",
+    "csv",
+    "delta",
+    "json",
+    "kafka",
+    "memory",
+    "noop",
+    "orc",
+    "parquet",
+)  # which people may mean by a path
 
 Function = Callable[[DataFrame, int], None]
 Sink = str | os.PathLike[str] | TableSink | Function
 
 
-class Way(StrEnum):
-    """Who writes the rows."""
+class WrittenBy(StrEnum):
+    """Who writes the rows of a part: the step of the join, Spark's writer, or a function."""
 
     STEP = "step"
     SPARK = "spark"
@@ -39,44 +48,44 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
-    """Rows of one kind, the positions of their columns in the rows that leave the step, and where they go."""
+class SinkOutput:
+    """A part of the output: the kind of its rows, the positions of its columns in the rows of the step, its sink."""
 
     kind: str
     columns: tuple[tuple[int, str], ...]
     schema: pa.Schema
     types: StructType
-    way: Way
-    shown_way: str  # the way, for people
+    written_by: WrittenBy
+    description: str  # of how the rows are written, for people
     table: TableSink | None = None
     function: Function | None = None
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """The name of the part in messages."""
         return f"the {self.kind} rows" if self.kind == REJECTED else f"the {self.kind}s"
 
     @property
     def path(self) -> str | None:
-        """Where its table is."""
+        """The path of its table, if it has one."""
         return None if self.table is None else self.table.path
 
     @property
     def is_delta(self) -> bool:
-        """Whether others may write to its table, too."""
-        return self.table is not None and self.table.kind is Kind.DELTA
+        """Whether its table is a Delta table, to which other queries may write, too."""
+        return self.table is not None and self.table.kind is TableKind.DELTA
 
     @property
     def folders(self) -> str:
         """The name of the folders of batches, which readers take for a column."""
         return free_names([BATCH_ID], (name for _, name in self.columns))[0]
 
-    def written(self, token: str, spark_version: str) -> Written:
-        """What workers must know to write it."""
+    def output_table(self, token: str, spark_version: str) -> OutputTable:
+        """The table as workers must know it to write the part."""
         assert self.table is not None
         in_files = StructType([field for field in self.types if field.name not in self.table.partition_by])
         metadata = {_SPARK_SCHEMA: in_files.json(), _SPARK_VERSION: spark_version}
-        return Written(self.kind, self.table, token, self.schema, metadata)
+        return OutputTable(self.kind, self.table, token, self.schema, metadata)
 
     def write(self, rows: DataFrame, batch_id: int) -> None:
         """Let Spark, or a function, write the rows of a batch."""
@@ -94,21 +103,21 @@ class Part:
 
     def _of(self, rows: DataFrame) -> DataFrame:
         numbered = with_numbers(rows)
-        ours = numbered if self.kind == GROUP else numbered.where(column_at(KIND_PLACE) == self.kind)
-        return ours.select(*(column_at(place).alias(name) for place, name in self.columns))
+        ours = numbered if self.kind == GROUP else numbered.where(column_at(KIND_INDEX) == self.kind)
+        return ours.select(*(column_at(index).alias(name) for index, name in self.columns))
 
 
-def choose_part(
+def choose_output(
     session: SparkSession,
     kind: str,
     sink: Sink,
     columns: tuple[pa.Schema, StructType],
-    places: Sequence[tuple[int, str]],
-) -> Part:
-    """The part of this kind with its sink, and the way of its rows."""
+    positions: Sequence[tuple[int, str]],
+) -> SinkOutput:
+    """The part of this kind with its sink; raises if the sink cannot take it."""
     if callable(sink):
-        shown_way = "rows, to a function"
-        return Part(kind, tuple(places), *columns, Way.FUNCTION, shown_way, function=sink)
+        description = "rows, to a function"
+        return SinkOutput(kind, tuple(positions), *columns, WrittenBy.FUNCTION, description, function=sink)
     if not isinstance(sink, str | os.PathLike | TableSink):
         raise StreamError(
             "a sink is a path, pt.parquet(…), pt.delta(…), or a function of a DataFrame and a batch id, not "
@@ -121,8 +130,8 @@ def choose_part(
         )
     table = sink if isinstance(sink, TableSink) else parquet(sink)
     table = replace(table, path=qualified(session, table.path))
-    way, shown_way = _way(session, table)
-    part = Part(kind, tuple(places), *columns, way, shown_way, table)
+    written_by, description = _writer_of(session, table)
+    part = SinkOutput(kind, tuple(positions), *columns, written_by, description, table)
     table.check(part.schema, part.name)
     _check_names(session, part)
     if part.is_delta:
@@ -130,7 +139,7 @@ def choose_part(
     return part
 
 
-def _check_names(session: SparkSession, part: Part) -> None:
+def _check_names(session: SparkSession, part: SinkOutput) -> None:
     """Raise if readers could not tell two columns apart: for Delta's and Spark's, case makes no difference."""
     if not part.is_delta and session.conf.get("spark.sql.caseSensitive", "false") == "true":
         return
@@ -144,16 +153,16 @@ def _check_names(session: SparkSession, part: Part) -> None:
             )
 
 
-def _way(session: SparkSession, table: TableSink) -> tuple[Way, str]:
-    files = "files of a Delta table" if table.kind is Kind.DELTA else "Parquet files"
+def _writer_of(session: SparkSession, table: TableSink) -> tuple[WrittenBy, str]:
+    files = "files of a Delta table" if table.kind is TableKind.DELTA else "Parquet files"
     if table.by_spark:
-        return Way.SPARK, f"rows, to Spark's writer into {table.path} (writer='spark')"
+        return WrittenBy.SPARK, f"rows, to Spark's writer into {table.path} (writer='spark')"
     trouble = why_unreachable(session, table.path)
     if trouble is None:
-        return Way.STEP, f"{files}, written by the workers of the join into {table.path}"
-    if table.kind is Kind.DELTA:
+        return WrittenBy.STEP, f"{files}, written by the workers of the join into {table.path}"
+    if table.kind is TableKind.DELTA:
         raise SinkError(f"{trouble}; pt.delta(…) needs a path that driver and workers reach")
-    return Way.SPARK, f"rows, to Spark's writer into {table.path} ({trouble})"
+    return WrittenBy.SPARK, f"rows, to Spark's writer into {table.path} ({trouble})"
 
 
 def _sort_column(name: str, order: str) -> Column:
