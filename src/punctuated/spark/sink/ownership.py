@@ -108,9 +108,9 @@ class CheckpointOwner:
 def path_parts(path: str) -> tuple[str, ...]:
     """The parts of the path that a path leads to: local paths as the file system resolves them, others by their text.
 
-    >>> place_of("S3://bucket/a//b/../c/") == place_of("s3a://bucket/a/c")
+    >>> path_parts("S3://bucket/a//b/../c/") == path_parts("s3a://bucket/a/c")
     True
-    >>> place_of("file:///x/y") == place_of("file:/x/./y/") == place_of("/x/y")
+    >>> path_parts("file:///x/y") == path_parts("file:/x/./y/") == path_parts("/x/y")
     True
     """
     scheme, host, inside = split_path(path)
