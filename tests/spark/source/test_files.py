@@ -28,8 +28,8 @@ from punctuated.spark.source.files import Files
 from punctuated.spark.source.parquet import OpenFile, spans_of, takes
 from punctuated.spark.source.scan import FileScan, Listed, PackFiles, shares_of
 from punctuated.storage.tables.location import parse_path
+from spark.session.test_types import counted, everything, join, others
 from spark.spark_harness import Running
-from spark.test_types import counted, everything, join, others
 
 SCHEMA = "k BIGINT, ts BIGINT, v STRING, last BOOLEAN"
 

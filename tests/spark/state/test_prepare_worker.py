@@ -8,7 +8,7 @@ import pytest
 from punctuated.runtime.kernel_groups import Kernels
 from punctuated.spark.state import cache as loaded
 from punctuated.spark.state.cache import WorkerCache
-from spark.test_cache import sized
+from spark.state.test_cache import sized
 
 NEEDED = (Kernels.OF_EXCHANGE,)
 

@@ -3,21 +3,12 @@
 import errno
 import os
 from pathlib import Path
-from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from punctuated.errors import CacheWarning
 from punctuated.storage import private_folder
 from punctuated.storage.chunk_files import FOLDER_VARIABLE, ChunkFiles, chunk_files
-from punctuated.testing.checks import check_equals_oracle
-from punctuated.testing.strategies import Batch, Case, cases
-from spark.spark_harness import Output, Steps, clear_cache, is_spreadable, pack_batch
-from spark.test_step import run_steps
-
-FEWER = settings(max_examples=settings().max_examples // 4)
 
 
 def chunks(folder: Path) -> list[Path]:
@@ -104,35 +95,6 @@ def test_a_folder_that_others_can_write_to_is_not_used(
         assert chunks(tmp_path / "chunks") == []
     finally:
         chunk_files.cache_clear()
-
-
-def spoil(path: Path, random: Random) -> None:
-    """What can happen to a file between two steps."""
-    data = bytearray(path.read_bytes())
-    what = random.choice(["lost", "cut", "changed", "nothing"])
-    if what == "lost":
-        path.unlink()
-    elif what == "cut":
-        path.write_bytes(data[: random.randrange(len(data))])
-    elif what == "changed":
-        data[random.randrange(len(data))] ^= 1 << random.randrange(8)
-        path.write_bytes(data)
-
-
-@FEWER
-@given(cases().filter(is_spreadable), st.integers(1, 5), st.integers(0, 1 << 30).map(Random))
-def test_steps_over_spoilt_files_equal_the_oracle(case: Case, n: int, random: Random) -> None:
-    folder = Path(os.environ[FOLDER_VARIABLE]) / "chunks"
-
-    def run(steps: Steps, batch: Batch, random: Random) -> Output:
-        clear_cache()
-        for path in chunks(folder):
-            spoil(path, random)
-        return steps.run(pack_batch(steps.query, batch, random))
-
-    check_equals_oracle(lambda spec, batches: run_steps(spec, batches, n, random, run), case.spec, case.batches)
-    for path in chunks(folder):
-        path.unlink()
 
 
 def test_a_chunk_is_mapped_as_long_as_it_is_whole(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ from punctuated.storage.chunk_files import FOLDER_VARIABLE
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Steps, clear_cache, ends, is_spreadable, make_query, observe, pack_batch
-from spark.test_chunk_files import chunks, spoil
+from spark.state.test_spoilt_files import spoil
+from storage.test_chunk_files import chunks
 
 FEWER = settings(max_examples=settings().max_examples // 4)
 

@@ -11,7 +11,7 @@ from punctuated.spark.session import task as overlap
 from punctuated.spark.session.task import prefetched
 from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Output, Steps, is_spreadable, pack_batch
-from spark.test_step import check_steps
+from spark.step.test_step import check_steps
 
 
 class Cores:

@@ -16,7 +16,7 @@ from punctuated.spark.session.local import write_files
 from punctuated.spark.sink import reachability as reach
 from punctuated.storage.tables.location import TableLocation
 from punctuated.storage.tables.written_file import STAGED
-from spark import test_types as of_types
+from spark.session import test_types as of_types
 from spark.spark_harness import read_files
 
 LEFT = pa.schema([("k", pa.int64()), ("ts", pa.int64()), ("v", pa.string()), ("d", pa.date32())])
