@@ -120,7 +120,7 @@ class SparkJoin:
         name: str | None = None,
         finish: bool = False,
     ) -> StreamingQuery:
-        """Start one query that writes each part of the output to its own sink; see `sinks.write_to`."""
+        """Start one query that writes each part of the output to its own sink; see `pt.write_to`."""
         how: dict[str, Any] = {"checkpoint": checkpoint, "trigger": trigger, "name": name, "finish": finish}
         return write_to(self, results=results, punctuations=punctuations, rejected=rejected, **how)
 

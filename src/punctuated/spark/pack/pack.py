@@ -174,6 +174,11 @@ class Blobs(NamedTuple):
     rejected: list[bytes]  # rows that were rejected before
     ended: bool  # whether all streams end after this
 
+    @property
+    def parcels(self) -> list[bytes]:
+        """The blobs of all streams."""
+        return [blob for ours in self.streams for blob in ours]
+
 
 def sort_blobs(n_streams: int, sides: Iterable[int], rejected: Iterable[bool], data: Iterable[bytes | None]) -> Blobs:
     """Sort blobs by stream, apart from those of rejected rows; a row without data is the end of all streams."""

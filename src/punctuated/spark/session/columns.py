@@ -30,7 +30,7 @@ def _name(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedColumns:
     """A function for `mapInArrow` that gets its columns under these names."""
 
     names: tuple[str, ...]
@@ -48,4 +48,4 @@ def map_in_arrow(
     chosen = [column_at(known.index(name)) for name in names]
     behind = [column.alias(f"more{number}") for number, column in enumerate(more)]
     rows = with_numbers(frame).select(*chosen, *behind)
-    return rows.mapInArrow(Named((*names, *[""] * len(more)), function), schema)
+    return rows.mapInArrow(NamedColumns((*names, *[""] * len(more)), function), schema)

@@ -23,17 +23,7 @@ from punctuated.storage.tables.written_file import OutputTable
 KIND_INDEX = 0  # of the column with the kind of a row, if rows of several kinds leave the step
 _SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"  # the key of Spark types that Parquet does not have
 _SPARK_VERSION = "org.apache.spark.version"  # the key that lets Spark read dates before 1582 without a correction
-_FORMATS = (
-    "console",
-    "csv",
-    "delta",
-    "json",
-    "kafka",
-    "memory",
-    "noop",
-    "orc",
-    "parquet",
-)  # which people may mean by a path
+_FORMATS = ("console", "csv", "delta", "json", "kafka", "memory", "noop", "orc", "parquet")  # not paths
 
 Function = Callable[[DataFrame, int], None]
 Sink = str | os.PathLike[str] | TableSink | Function

@@ -27,16 +27,7 @@ from punctuated.spark.session.columns import column_at, with_numbers
 from punctuated.spark.session.connect import root_cause
 from punctuated.spark.session.types import arrow_schema
 from punctuated.spark.session.versions import spark_types
-from punctuated.spark.source.scan import (
-    LENGTH,
-    PART,
-    PATH,
-    STAMP,
-    STREAM,
-    FileScan,
-    PackFiles,
-    path_column,
-)
+from punctuated.spark.source.scan import LENGTH, PART, PATH, STAMP, STREAM, FileScan, PackFiles, path_column
 from punctuated.storage.tables.location import parse_path
 
 PARQUET = "parquet"

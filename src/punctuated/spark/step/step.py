@@ -59,38 +59,36 @@ class JoinStep(StatefulProcessor):
         bucket, hit = self._open(number, head)
         clock.end_stage("restore")
         blobs = _sorted(rows, len(join.inputs))
-        batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
-        parcels = [blob for ours in blobs.streams for blob in ours]
-        now_us = batch_time(parcels) if join.tells_time else None
-        rejected = unpack_rejected(blobs.rejected)
-        for side in join.spec.sides:
-            bucket.driver.count_corrupt(side, rejected.n_corrupt[join.spec.streams[side].name])
-        with emitter_of(self._query, bucket, number) as emitter:
-            yield from self._leaving(emitter.frames(BatchResult(rejected=list(rejected.rows))))
-            for part in in_large_parts(prefetched(bucket.driver.process_in_parts(*batches, now_us=now_us))):
-                clock.end_stage("join")
-                yield from self._leaving(emitter.frames(part))
-                clock.end_stage("emit")
-            if blobs.ended:
-                yield from self._leaving(emitter.frames(bucket.driver.end()))
-                clock.end_stage("join")
-            yield from self._leaving(emitter.last_frames())
-            clock.end_stage("emit")
+        yield from self._joined(bucket, number, blobs, clock)
         token = os.urandom(16).hex()
         written = self._log.append(bucket, join.n_buckets, head, token)
         clock.end_stage("save")
         streams = [stream.name for stream in join.spec.streams]
-        figures = {
-            "bucket": number,
-            "streams": streams,
-            "cache_hits": int(hit),
-            "bytes_written": written,
-            **clock.stages,
-        }
+        work = {"bucket": number, "streams": streams, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
         if number == 0:  # every bucket knows it, one reports it
-            figures["input_rows"] = rows_brought(parcels)
-        yield from self._report(number, json.dumps(_metrics(bucket) | figures))
+            work["input_rows"] = rows_brought(blobs.parcels)
+        yield from self._report(number, json.dumps(_metrics(bucket) | work))
         CACHE.put((self._query.identity, number), token, bucket, current_stage(), arrived=not hit)
+
+    def _joined(self, bucket: Bucket, number: int, blobs: Blobs, clock: "Stopwatch") -> Iterator[pd.DataFrame]:
+        """All frames that leave the step for the objects in these blobs."""
+        join, driver = self._query.join, bucket.driver
+        batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
+        now_us = batch_time(blobs.parcels) if join.tells_time else None
+        rejected = unpack_rejected(blobs.rejected)
+        for side in join.spec.sides:
+            driver.count_corrupt(side, rejected.n_corrupt[join.spec.streams[side].name])
+        with emitter_of(self._query, bucket, number) as emitter:
+            yield from self._leaving(emitter.frames(BatchResult(rejected=list(rejected.rows))))
+            for part in in_large_parts(prefetched(driver.process_in_parts(*batches, now_us=now_us))):
+                clock.end_stage("join")
+                yield from self._leaving(emitter.frames(part))
+                clock.end_stage("emit")
+            if blobs.ended:
+                yield from self._leaving(emitter.frames(driver.end()))
+                clock.end_stage("join")
+            yield from self._leaving(emitter.last_frames())
+            clock.end_stage("emit")
 
     def _leaving(self, frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         return frames if self._query.reports is not None else with_empty_reports(frames)
