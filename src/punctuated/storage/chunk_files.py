@@ -11,9 +11,11 @@ import re
 import shutil
 import stat
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -21,6 +23,7 @@ from punctuated.storage.files import DamagedFile, ImmutableFiles, begins_as_ours
 from punctuated.storage.private_folder import do_without, private_folder
 
 FOLDER_VARIABLE = "PUNCTUATED_CACHE_DIR"
+T = TypeVar("T")
 _LARGEST = 4 << 30  # bytes of all files together, or a share of what is free on their disk if that is more
 _SHARE = 4
 _NAME = re.compile(r"[\w-]+\.(chunk|\d+)")  # a chunk, or one that is being written by a process
@@ -41,26 +44,20 @@ class ChunkFiles:
 
     def read(self, token: str) -> bytes | None:
         """The chunk, if it is here and whole."""
-        if self._files is None:
-            return None
-        try:
-            return self._files.read(token)
-        except OSError:
-            return None
-        except DamagedFile:
-            self._files.remove(token)
-            return None
+        return None if self._files is None else self._if_whole(self._files, token, self._files.read)
 
     def map(self, token: str) -> pa.Buffer | None:
         """The chunk in mapped memory, if it is here and whole: once it is checked, only what is looked at is read."""
-        if self._files is None:
-            return None
+        return None if self._files is None else self._if_whole(self._files, token, self._files.map)
+
+    @staticmethod
+    def _if_whole(files: ImmutableFiles, token: str, read: Callable[[str], T]) -> T | None:
         try:
-            return self._files.map(token)
+            return read(token)
         except OSError:
             return None
         except DamagedFile:
-            self._files.remove(token)
+            files.remove(token)  # so that it is read only once
             return None
 
     def write(self, token: str, data: bytes | memoryview) -> None:
