@@ -18,8 +18,8 @@ import pyarrow as pa
 from punctuated.storage.private_folder import write_private
 
 _SUM = struct.Struct("<QQ")  # the number of bytes, and the checksum of name and bytes
-_KIND = b"punctuated chunk "  # of any version
-_HEADER = (_KIND + b"3\n").ljust(64 - _SUM.size)  # 64 bytes with the checksum, so that mapped arrays are aligned
+_MAGIC = b"punctuated chunk "  # begins a file of any version
+_HEADER = (_MAGIC + b"3\n").ljust(64 - _SUM.size)  # 64 bytes with the checksum, so that mapped arrays are aligned
 _CONTENT = len(_HEADER) + _SUM.size
 _MOST_CHECKED = 1 << 16  # files that are known to be whole
 
@@ -83,8 +83,8 @@ def remove_file(path: Path) -> None:
 def begins_as_ours(path: Path) -> bool:
     """Whether a file was begun by this module, in any version; its writer may not have finished the header."""
     with path.open("rb") as file:
-        begin = file.read(len(_KIND))
-    return begin != b"" and _KIND.startswith(begin)
+        begin = file.read(len(_MAGIC))
+    return begin != b"" and _MAGIC.startswith(begin)
 
 
 def _check(name: str, content: bytes | pa.Buffer) -> None:
