@@ -45,7 +45,7 @@ class Counters(dict[str, int]):
 
 @dataclass(frozen=True)
 class JoinMetrics:
-    """A join after a micro-batch."""
+    """What a join has done up to a micro-batch, and in it."""
 
     query_id: str
     query_name: str | None

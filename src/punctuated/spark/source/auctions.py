@@ -109,7 +109,7 @@ class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._paced_from: tuple[int, float] | None = None  # first moment of this run, and when it was asked for
 
     def initialOffset(self) -> Offset:  # noqa: N802  (Spark's name)
-        """Before the first row."""
+        """The offset before the first row."""
         return self._offset(self._stream.start)
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -123,7 +123,7 @@ class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._speed = None
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """The moment that the next micro-batch may read up to."""
+        """The offset up to which the next micro-batch may read."""
         now = self._moment(start)
         bounds = [now + self._step if self._speed is None else self._due(now), self._stream.end]
         return self._offset(max(now, min(bound for bound in bounds if bound is not None)))

@@ -71,7 +71,7 @@ class EndReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._now, self._latest = now, OPEN
 
     def initialOffset(self) -> Offset:  # noqa: N802
-        """The streams have not ended."""
+        """The offset of streams that have not ended."""
         return OPEN
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802

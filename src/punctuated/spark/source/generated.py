@@ -187,7 +187,7 @@ class GeneratorStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._paced_from: tuple[int, float] | None = None  # first row of this run, and when it was asked for
 
     def initialOffset(self) -> Offset:  # noqa: N802
-        """The first row."""
+        """The offset before the first row."""
         return self._offset(0, first_section(self._stream))
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -201,7 +201,7 @@ class GeneratorStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._rate = None
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """The row that the next micro-batch may read up to."""
+        """The offset up to which the next micro-batch may read."""
         first, section = self._position(start)
         allowed = first + limit.max_rows if isinstance(limit, ReadMaxRows) else None
         bounds = (self._stream.rows, self._due(first), allowed)

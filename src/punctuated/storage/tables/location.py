@@ -106,7 +106,7 @@ class TableLocation:
 
     @property
     def files(self) -> Any:
-        """The file system."""
+        """The file system of the folder."""
         return self._opened[0]
 
     @property
