@@ -76,6 +76,8 @@ class Kept(Exporter):
         self.over: list[str] = []
 
     def export(self, metrics: JoinMetrics) -> None:
+        if not self.metrics:
+            self.over.clear()  # Spark may tell of the end of an earlier test's query only now
         self.metrics.append(metrics)
 
     def ended(self, query_id: str) -> None:
@@ -115,7 +117,7 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     writer = declare(a, b).all.writeStream.format("noop").queryName("auctions")
     query = writer.option("checkpointLocation", str(folder / "c")).trigger(availableNow=True).start()
     query.awaitTermination()
-    wait_for(lambda: bool(kept.over) and bool((folder / "told.txt").read_text(encoding="utf-8")))
+    wait_for(lambda: str(query.id) in kept.over and bool((folder / "told.txt").read_text(encoding="utf-8")))
     yield query, kept, folder
     spark.streams.removeListener(listener)
     lines.close()
