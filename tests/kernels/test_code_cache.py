@@ -15,7 +15,7 @@ from punctuated.kernels import code_cache as _code_cache
 from punctuated.kernels.code_cache import code_folder
 from punctuated.kernels.jit import kernel
 from punctuated.storage import private_folder
-from test_private_folder import without_home
+from storage.test_private_folder import without_home
 
 _NOT_CACHED: Any = numba.core.caching.NullCache
 

@@ -16,7 +16,7 @@ from punctuated.errors import CacheWarning, CostError
 from punctuated.plan import cost
 from punctuated.plan.cost.weights import REFERENCE_WEIGHTS, machine_weights
 from punctuated.storage import private_folder
-from test_private_folder import without_home
+from storage.test_private_folder import without_home
 
 OURS = cost.Weights(
     N=cost.Weight(P=1e-7, I=2e-7),

@@ -27,9 +27,10 @@ from punctuated.model.spec import JoinSpec, JoinType, Side, StreamSpec
 from punctuated.model.window import CountWindow
 from punctuated.output.groups.grouping import Grouping
 from punctuated.output.views import View
-from punctuated.spark.metrics.in_output import METRICS
 from punctuated.spark.metrics.reading import buckets_in
-from punctuated.spark.pack.pack import PACKED, Pack, bucket_ids
+from punctuated.spark.metrics.reports import REPORT_COLUMN
+from punctuated.spark.pack.bucket_ids import bucket_ids
+from punctuated.spark.pack.pack import PACKED, Pack
 from punctuated.spark.session.query import Query
 from punctuated.spark.state.bucket import Bucket, StateLog
 from punctuated.spark.state.cache import CACHE
@@ -163,7 +164,7 @@ class Steps:
         return [(int(bucket), part) for bucket, part in frame.groupby("bucket")] if len(frame) else []
 
     def _rows(self, frames: Iterable[pd.DataFrame]) -> Output:
-        whole = pa.schema([*self.query.join.schema, (METRICS, pa.string())])
+        whole = pa.schema([*self.query.join.schema, (REPORT_COLUMN, pa.string())])
         tables = [pa.Table.from_pandas(frame, schema=whole, preserve_index=False) for frame in frames]
         return list(pa.concat_tables([whole.empty_table(), *tables]).to_pylist())
 

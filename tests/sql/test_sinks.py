@@ -8,7 +8,7 @@ from punctuated.sql.parse.errors import SqlError
 from punctuated.sql.parse.statements import Insert, parse_script
 from punctuated.sql.run.sinks import Target, target_of
 from punctuated.sql.run.spark import Until, phases
-from punctuated.storage.tables.sink import Kind
+from punctuated.storage.tables.sink import TableKind
 
 SCRIPT = Path("/scripts/auctions.sql")
 
@@ -32,7 +32,7 @@ def test_tables_lie_where_the_script_says() -> None:
 def test_a_delta_table_hands_on_what_its_store_needs() -> None:
     found = target("'delta' OPTIONS (path 's3a://bucket/x', AWS_REGION 'eu-west-1', file_size '64 MiB')").table
     assert found is not None
-    assert (found.kind, found.path, found.file_bytes) == (Kind.DELTA, "s3a://bucket/x", 64 << 20)
+    assert (found.kind, found.path, found.file_bytes) == (TableKind.DELTA, "s3a://bucket/x", 64 << 20)
     assert found.storage_options == {"AWS_REGION": "eu-west-1"}
 
 

@@ -246,11 +246,12 @@ def run_where_the_data_is(
 
 
 def _on_spark(streams: Sequence[SparkStream], bound: BoundJoin, buckets: int | None) -> "SparkJoin":
-    from punctuated.spark.joins.joined import Frames, SparkJoin
+    from punctuated.spark.joins.inputs import JoinInput
+    from punctuated.spark.joins.joined import SparkJoin
     from punctuated.spark.session.session import choose_buckets, shuffle_partitions
 
     announced = [tuple((source.data, source.key, source.time) for source in each.declared.endings) for each in streams]
-    frames = [Frames(each.frame, endings, each.origin) for each, endings in zip(streams, announced, strict=True)]
+    frames = [JoinInput(each.frame, endings, each.origin) for each, endings in zip(streams, announced, strict=True)]
     spark = streams[0].frame.sparkSession
     n_buckets = choose_buckets(spark, bound.spec, buckets)
     return SparkJoin(frames, replace(bound, n_buckets=n_buckets, at_once=shuffle_partitions(spark)))

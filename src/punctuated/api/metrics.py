@@ -7,12 +7,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from punctuated.spark.metrics.exporters import Call, Exporter, JsonLines, Lines, Log
+from punctuated.spark.metrics.exporters import Call, Exporter, JsonLines, Lines, Log, RejectedRows
 from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
 from punctuated.spark.metrics.prometheus import Prometheus
 from punctuated.spark.metrics.reading import history, joins_in
 from punctuated.spark.metrics.reading import metrics_of as of
-from punctuated.spark.metrics.rejected_rows import RejectedRows
 
 if TYPE_CHECKING:
     from punctuated.spark.metrics.listener import MetricsListener

@@ -1,4 +1,4 @@
-"""Parcels: what falls to one bucket of a batch, as bytes, and many parcels as one batch again."""
+"""Parcels: the objects of a batch that belong to one bucket, as bytes, and many parcels as one batch again."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,14 +14,14 @@ _IN_BAND, _ANNOUNCED, _OF_ROWS = "in band", "announced", "of rows"  # kinds of e
 
 
 def write_parcels(batches: Sequence[StreamBatch], batch_us: int | None = None, n_rows: int = 0) -> Iterator[bytes]:
-    """The parcels of all buckets, one after the other; what is the same for all is written once.
+    """The parcels of all buckets, one after the other; what is the same for all buckets is written once.
 
-    `batch_us` is the engine's time of the batch, `n_rows` how many rows the stream has brought.
+    `batch_us` is the engine's time of the batch, `n_rows` the number of rows that the stream has brought.
     """
     types = batches[0].rows.schema.types
     patterns = [[p.ts, print_patterns(p.patterns, types), p.in_band] for p in batches[0].punctuations]
-    told = {"punctuations": patterns, "batch_us": batch_us, "n_rows": n_rows}
-    common: Bundle = {name: to_json(value) for name, value in told.items()}
+    shared = {"punctuations": patterns, "batch_us": batch_us, "n_rows": n_rows}
+    common: Bundle = {name: to_json(value) for name, value in shared.items()}
     if batches[0].tick is not None:
         common["tick"] = to_ipc(batches[0].tick)
     for batch in batches:
@@ -40,12 +40,12 @@ def batch_time(written: Iterable[bytes]) -> int | None:
 
 
 def rows_brought(written: Iterable[bytes]) -> int:
-    """How many rows the streams have brought, whatever bucket they are for."""
+    """The number of rows that the streams have brought, for all buckets."""
     return sum(from_json(unpack_bundle(data)["n_rows"]) for data in written)
 
 
 def read_parcels(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:
-    """All parcels of a bucket together."""
+    """The batch in all parcels of a bucket."""
     ticks, endings, punctuations = [], [], []
     types = schema.types
     bundles = [unpack_bundle(data) for data in written]
@@ -60,20 +60,20 @@ def read_parcels(schema: pa.Schema, written: Iterable[bytes]) -> StreamBatch:
 
 
 def _written(rows: pa.Table) -> Bundle:
-    """Rows by column: narrow ones by their places, and the others as a table."""
-    found = {f"numbers {place}": narrowed(column) for place, column in enumerate(rows.columns)}
+    """Rows by column: narrow columns by their indices, and the others as a table."""
+    found = {f"numbers {index}": narrowed(column) for index, column in enumerate(rows.columns)}
     numbers: Bundle = {name: data for name, data in found.items() if data is not None}
-    others = [place for place in range(rows.num_columns) if f"numbers {place}" not in numbers]
+    others = [index for index in range(rows.num_columns) if f"numbers {index}" not in numbers]
     return {"n_here": to_json(len(rows)), "others": to_ipc(rows.select(others)), **numbers}
 
 
 def _read(schema: pa.Schema, bundles: Sequence[Bundle]) -> pa.Table:
-    """The inverse, of several parcels."""
+    """The rows of several parcels, in one table."""
     filled = [bundle for bundle in bundles if "n_here" in bundle]
     counts, others = [from_json(bundle["n_here"]) for bundle in filled], [from_ipc(each["others"]) for each in filled]
     columns = []
-    for place, field in enumerate(schema):
-        name = f"numbers {place}"
+    for index, field in enumerate(schema):
+        name = f"numbers {index}"
         both = zip(filled, others, strict=True)
         pieces = [bundle[name] if name in bundle else rest[field.name] for bundle, rest in both]
         columns.append(widened(list(zip(counts, pieces, strict=True)), field.type))

@@ -1,9 +1,9 @@
-"""Buckets: a join spread by key. Each bucket is a driver of its own; together they equal one driver for all keys.
+"""A batch of a stream, spread over buckets by key. Each bucket is a driver of its own.
 
 Tuples and punctuations that name single values go to the bucket of their key. All other punctuations go to every
-bucket, and so does the tick of the batch, which lets a bucket without objects expire, purge and propagate too.
+bucket, and so does the tick of the batch, which lets a bucket without objects expire, purge and propagate as well.
 
-Without a key one side is spread by its rows, and the tuples of the other go to every bucket.
+Without a key one side is spread by its rows, and the tuples of the other side go to every bucket.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,12 +28,12 @@ from punctuated.model.spec import StreamSpec
 from punctuated.model.times import to_microseconds
 
 Numbers = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int32]
 _ODD = np.int64(0x9E3779B97F4A7C1)  # any large odd number: columns of a row are mixed by it
 
 
 def bucket_numbers(columns: Sequence[pa.ChunkedArray], n_buckets: int) -> Numbers:
-    """The bucket of each key. A key with a null in it matches nothing; it has a bucket all the same."""
+    """The bucket of each key; a key with a null in it matches nothing, but has a bucket as well."""
     types = [column.type for column in columns]
     if len(types) == 1 and OrderedKeys.fits(types[0]):
         codes, _ = OrderedKeys(types[0]).encode(columns)
@@ -43,7 +43,7 @@ def bucket_numbers(columns: Sequence[pa.ChunkedArray], n_buckets: int) -> Number
 
 
 def _row_numbers(stream: StreamSpec, rows: pa.Table, n_buckets: int) -> Numbers:
-    """A bucket for each row by what is in it, the same whenever the row is read again."""
+    """A bucket for each row by its content, the same whenever the row is read again."""
     codes = to_microseconds(rows[stream.time], stream.time).astype(np.int64)
     for column in rows.columns:
         if OrderedKeys.fits(column.type):
@@ -58,9 +58,9 @@ def spread(
     n_buckets: int,
     everywhere: bool = False,
 ) -> list[StreamBatch]:
-    """A batch of a stream, bucket by bucket; keys are of the common `types` already.
+    """One batch for each bucket; keys are of the common `types` already.
 
-    `everywhere`: its tuples go to every bucket.
+    `everywhere`: the tuples go to every bucket.
     """
     tick = _tick(stream, batch)
     if everywhere:
@@ -81,11 +81,11 @@ def spread(
 def _tick(stream: StreamSpec, batch: StreamBatch) -> pa.Table:
     ts = to_microseconds(batch.rows[stream.time], stream.time)
     boundaries = Boundaries.of(stream, batch.rows, ts)
-    said_at = ending_times(batch)
-    ts = row_times(batch, ts, said_at)
+    ended_at = ending_times(batch)
+    ts = row_times(batch, ts, ended_at)
     if stream.max_ahead_us is None and ts.size:
         ts = np.array([ts.min(), ts.max()])
-    return make_tick(stream, np.sort(ts), punctuation_times(batch, said_at), boundaries)
+    return make_tick(stream, np.sort(ts), punctuation_times(batch, ended_at), boundaries)
 
 
 def _kind(stream: StreamSpec, punctuation: Punctuation) -> PunctuationKind:
@@ -93,30 +93,30 @@ def _kind(stream: StreamSpec, punctuation: Punctuation) -> PunctuationKind:
 
 
 def split(table: pa.Table, numbers: Numbers, n_buckets: int) -> list[pa.Table]:
-    """The rows of each bucket."""
+    """The rows of each bucket, given the bucket of each row."""
     if n_buckets == 1:
         return [table]
     edges = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(numbers, minlength=n_buckets))])
-    places = np.empty(numbers.size, np.int32)
-    assign_positions(numbers, edges[:-1].copy(), places)
+    positions = np.empty(numbers.size, np.int32)
+    assign_positions(numbers, edges[:-1].copy(), positions)
     named = dict(zip(table.column_names, table.columns, strict=True))
     others = [name for name, column in named.items() if not are_whole(column)]
-    order = _dealt([read_whole(pa.array(np.arange(numbers.size)))], places) if others else places
+    order = _dealt([read_whole(pa.array(np.arange(numbers.size)))], positions) if others else positions
     rest = take_rows([table.select(others)], order)
-    columns = [rest[name] if name in others else _dealt_column(column, places) for name, column in named.items()]
+    columns = [rest[name] if name in others else _dealt_column(column, positions) for name, column in named.items()]
     dealt = pa.table(columns, schema=table.schema)
     return [dealt.slice(low, high - low) for low, high in pairwise(edges.tolist())]
 
 
-def _dealt_column(column: pa.ChunkedArray, places: Places) -> pa.Array:
-    return write_whole(_dealt(map(read_whole, column.chunks), places), column.type)
+def _dealt_column(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
+    return write_whole(_dealt(map(read_whole, column.chunks), positions), column.type)
 
 
-def _dealt(parts: Iterable[Numbers], places: Places) -> Numbers:
-    """These parts of a column, one after the other, as one array in which each number is at its place."""
-    dealt, at = np.empty(places.size, np.int64), 0
+def _dealt(parts: Iterable[Numbers], positions: Positions) -> Numbers:
+    """The numbers of a column, in these parts, as one array in which each number is at its position."""
+    dealt, at = np.empty(positions.size, np.int64), 0
     for part in parts:
-        deal_numbers(part, places[at : at + part.size], dealt)
+        deal_numbers(part, positions[at : at + part.size], dealt)
         at += part.size
     return dealt
 
@@ -129,7 +129,7 @@ def _spread_endings(endings: EndedKeys, n_buckets: int) -> list[EndedKeys]:
 
 
 def _as_endings(stream: StreamSpec, named: Sequence[Punctuation], types: Sequence[pa.DataType]) -> list[EndedKeys]:
-    """Punctuations that name values, as columns."""
+    """Punctuations that name values, as endings in columns."""
     endings = []
     for in_band in (True, False):
         ended = [

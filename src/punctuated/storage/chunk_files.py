@@ -1,161 +1,112 @@
-"""Files that the Python workers of a host share: chunks of state that any of them wrote, found by their token.
+"""Files that the Python workers of a host share: chunks of state that any worker wrote, found by their token.
 
 Spark gives a bucket to one worker now and to another one later. A worker that does not have the bucket in its memory
 reads what others wrote here, which is far faster than the state store. The store remains the only truth: a chunk is
-asked for by a token from the store, and a missing or damaged chunk is read from the store.
-
-Chunks are written aside and renamed, so one that was found whole stays whole, unless the file system says that it is
-another file or has changed.
+asked for by a token from the store, and a missing or damaged chunk is read from the store. So trouble with these files
+is never an error.
 """
 
 import os
 import re
 import shutil
 import stat
-import struct
 import tempfile
-import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 
-from punctuated.storage.private_folder import do_without, private_folder, write_private
+from punctuated.storage.files import DamagedFile, ImmutableFiles, begins_as_ours, remove_file
+from punctuated.storage.private_folder import do_without, private_folder
 
-_LARGEST = 4 << 30  # bytes of all files together, or a part of what is free on their disk if that is more
-_SHARE = 4
-_SUM = struct.Struct("<QQ")  # how many bytes there are, and their checksum
-_OURS = b"punctuated chunk "  # of any version
-_HEADER = (_OURS + b"2\n").ljust(64 - _SUM.size)  # what is mapped is aligned
-_BEGIN = len(_HEADER) + _SUM.size
-_CHECKED = 1 << 16  # so many files a process knows to be whole
-_NAME = re.compile(r"[\w-]+\.(chunk|\d+)")  # a chunk, or one that is being written by a process
 FOLDER_VARIABLE = "PUNCTUATED_CACHE_DIR"
+T = TypeVar("T")
+_LARGEST = 4 << 30  # bytes of all files together, or a share of what is free on their disk if that is more
+_SHARE = 4
+_NAME = re.compile(r"[\w-]+\.(chunk|\d+)")  # a chunk, or one that is being written by a process
 
 
 class ChunkFiles:
-    """Immutable files, written aside and renamed, checked when read, the oldest dropped first.
-
-    No trouble with files is an error, since nobody depends on them.
-    """
+    """The chunks in a folder, the oldest dropped when they exceed a size; without a folder there are none."""
 
     def __init__(self, folder: Path | None, largest: int = _LARGEST) -> None:
-        self._folder, self._largest = folder, largest
-        self._unlooked = largest  # bytes written since the folder was measured
-        self._checked: dict[str, tuple[int, ...]] = {}  # which version of a file that is mapped was found to be whole
-
-    def read(self, token: str) -> bytes | None:
-        """The chunk, if it is here and whole."""
-        if self._folder is None:
-            return None
-        try:
-            content = self._path(token).read_bytes()
-        except OSError:
-            return None
-        if (data := _unpacked(content)) is None:
-            self.forget([token])
-        return data
+        self._files = None if folder is None else ImmutableFiles(folder, ".chunk")
+        self._largest = largest
+        self._unmeasured = largest  # bytes written since the folder was measured
 
     @property
     def are_here(self) -> bool:
         """Whether there is a folder for files."""
-        return self._folder is not None
+        return self._files is not None
+
+    def read(self, token: str) -> bytes | None:
+        """The chunk, if it is here and whole."""
+        return None if self._files is None else self._if_whole(self._files, token, self._files.read)
 
     def map(self, token: str) -> pa.Buffer | None:
-        """The chunk, if it is here and whole; what is not looked at is not read, but for the first time."""
-        if self._folder is None:
-            return None
-        path = self._path(token)
+        """The chunk in mapped memory, if it is here and whole: once it is checked, only what is looked at is read."""
+        return None if self._files is None else self._if_whole(self._files, token, self._files.map)
+
+    @staticmethod
+    def _if_whole(files: ImmutableFiles, token: str, read: Callable[[str], T]) -> T | None:
         try:
-            seen = path.stat()
-            content = pa.memory_map(str(path)).read_buffer() if seen.st_size else pa.py_buffer(b"")
+            return read(token)
         except OSError:
             return None
-        version = seen.st_ino, seen.st_size, seen.st_mtime_ns, content.size
-        if self._checked.get(token) != version:
-            if not _is_whole(memoryview(content)):
-                self.forget([token])
-                return None
-            self._know(token, version)
-        return content[_BEGIN:]
-
-    def _know(self, token: str, version: tuple[int, ...]) -> None:
-        self._checked[token] = version
-        if len(self._checked) > _CHECKED:
-            self._checked.pop(next(iter(self._checked)))
+        except DamagedFile:
+            files.remove(token)  # so that it is read only once
+            return None
 
     def write(self, token: str, data: bytes | memoryview) -> None:
-        """Write a chunk for others."""
-        if self._folder is None:
+        """Write a chunk for other workers."""
+        if self._files is None:
             return
-        aside = self._path(token).with_suffix(f".{os.getpid()}")
         try:
-            write_private(aside, _HEADER, _sum(data), data)
-            aside.replace(self._path(token))
+            self._files.write(token, data)
         except OSError as trouble:
             do_without("Python workers cannot share state in files, and read it from the state store instead", trouble)
-            _remove(aside)
-        self._unlooked += len(data)
-        if self._unlooked > self._largest // 16:
-            self._make_room()
+        self._unmeasured += len(data)
+        if self._unmeasured > self._largest // 16:
+            self._make_room(self._files.folder)
 
     def forget(self, tokens: list[str]) -> None:
         """Remove chunks that are no longer part of any state."""
-        for token in tokens if self._folder is not None else []:
-            self._checked.pop(token, None)
-            _remove(self._path(token))
+        if self._files is None:
+            return
+        for token in tokens:
+            self._files.remove(token)
 
-    def _path(self, token: str) -> Path:
-        assert self._folder is not None
-        return self._folder / f"{token}.chunk"
-
-    def _make_room(self) -> None:
-        self._unlooked = 0
-        found = sorted(_ours(self._folder)) if self._folder is not None else []
+    def _make_room(self, folder: Path) -> None:
+        self._unmeasured = 0
+        found = sorted(_our_files(folder))
         excess = sum(size for _, size, _ in found) - self._largest
         for _, size, path in found:
             if excess <= 0:
                 return
             excess -= size
-            _remove(path)
+            remove_file(path)
 
 
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
+@cache
+def chunk_files() -> ChunkFiles:
+    """The chunk files of this host."""
+    folder = _own_folder()
+    return ChunkFiles(folder, _cap(folder))
 
 
-def _ours(folder: Path) -> list[tuple[float, int, Path]]:
-    """Time, size and path of each file that was written here; others may remove files meanwhile."""
+def _our_files(folder: Path) -> list[tuple[float, int, Path]]:
+    """Time, size and path of each file that was written here; other workers may remove files meanwhile."""
     found = []
     with suppress(OSError):
         for path in folder.iterdir():
             with suppress(OSError):
                 seen = path.lstat()
-                if _NAME.fullmatch(path.name) and stat.S_ISREG(seen.st_mode) and _begins_as_ours(path):
+                if _NAME.fullmatch(path.name) and stat.S_ISREG(seen.st_mode) and begins_as_ours(path):
                     found.append((seen.st_mtime, seen.st_size, path))
     return found
-
-
-def _begins_as_ours(path: Path) -> bool:
-    """A chunk that its writer did not finish may lack a part of the header."""
-    with path.open("rb") as file:
-        begin = file.read(len(_OURS))
-    return begin != b"" and _OURS.startswith(begin)
-
-
-def _unpacked(content: bytes) -> bytes | None:
-    return content[_BEGIN:] if _is_whole(content) else None
-
-
-def _is_whole(content: bytes | memoryview) -> bool:
-    begin, data = bytes(content[:_BEGIN]), memoryview(content)[_BEGIN:]
-    return begin == _HEADER + _sum(data)
-
-
-def _sum(data: bytes | memoryview) -> bytes:
-    return _SUM.pack(len(data), zlib.crc32(data))
 
 
 def _own_folder() -> Path | None:
@@ -171,14 +122,8 @@ def _own_folder() -> Path | None:
         return None
 
 
-@cache
-def chunk_files() -> ChunkFiles:
-    """Those of this host."""
-    folder = _own_folder()
-    return ChunkFiles(folder, _room(folder))
-
-
-def _room(folder: Path | None) -> int:
+def _cap(folder: Path | None) -> int:
+    """How many bytes the files may have together."""
     with suppress(OSError):
         return max(_LARGEST, shutil.disk_usage(folder).free // _SHARE) if folder is not None else _LARGEST
     return _LARGEST

@@ -2,7 +2,7 @@
 
 A folder is private if it and every folder and link on its path belong to the user or root, and nobody else can write
 there; in a sticky folder such as /tmp others cannot replace our files. If others may enter a folder, its files must be
-private, too. Nothing depends on such a folder: if there is none, the program works without it and says so once.
+private, too. No caller depends on such a folder: if there is none, the program works without it and says so once.
 """
 
 import os
@@ -20,14 +20,14 @@ _done_without: set[str] = set()
 
 
 class NotPrivate(OSError):
-    """Others could change a folder, or the path to it."""
+    """Other users could change a folder, or the path to it."""
 
 
 def user_folder(variable: str, usual: str) -> Path:
     """The folder named by an XDG variable, else the usual one at home; raises OSError if there is no home."""
-    given = Path(os.environ.get(variable, ""))
-    if given.is_absolute():  # the XDG rules: a folder that is not absolute counts as not given
-        return given
+    chosen = Path(os.environ.get(variable, ""))
+    if chosen.is_absolute():  # the XDG rules: a path that is not absolute is ignored
+        return chosen
     try:
         return Path.home() / usual
     except RuntimeError as error:  # neither HOME nor a name of the user
@@ -54,14 +54,14 @@ def write_private(path: Path, *parts: bytes | memoryview) -> None:
 
 
 def do_without(what: str, trouble: Exception) -> None:
-    """Say once in a process what is done without, and why."""
+    """Warn, once in a process, what the program does without, and why."""
     if what not in _done_without:
         _done_without.add(what)
         warnings.warn(f"{what}: {trouble}", CacheWarning, stacklevel=3)
 
 
 def _checked_path(folder: Path) -> Path:
-    """Follows the path as the system does, name by name: whoever can change a link decides where it leads."""
+    """Follow the path as the system does, name by name: whoever can change a link decides where it leads."""
     root, *names = Path(os.path.abspath(folder)).parts
     at, waiting, n_links = Path(root), names[::-1], 0
     _check(at, _lstat(at))
@@ -71,7 +71,7 @@ def _checked_path(folder: Path) -> Path:
             at = at.parent
             continue
         child = at / name
-        seen = _seen_or_made(child)
+        seen = _stat_or_make(child)
         _check(child, seen)
         if not stat.S_ISLNK(seen.st_mode):
             at = child
@@ -87,7 +87,7 @@ def _checked_path(folder: Path) -> Path:
     return at
 
 
-def _seen_or_made(path: Path) -> os.stat_result:
+def _stat_or_make(path: Path) -> os.stat_result:
     try:
         return _lstat(path)
     except FileNotFoundError:

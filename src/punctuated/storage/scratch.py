@@ -1,18 +1,16 @@
-"""Tables on disk for as long as a join runs: Arrow files with a checksum, in a folder that only this user can change.
+"""Tables on disk for as long as a join runs: what goes beyond its memory, in a folder that only this user can change.
 
-Each process has a folder of its own and holds a lock beside it. A folder whose lock nobody holds is of a process that
-was killed: whoever comes next removes it. What is read must be what was written, or it is an error; the checksum is
-looked at when a file is read first, and again if the file system says that it is another one or has changed.
+Each process has a folder of its own and holds a lock beside it. A folder whose lock nobody holds belongs to a process
+that was killed: the next process that comes removes it. A table that is not what was written is an error, because there
+is no other copy of it.
 """
 
 import errno
 import fcntl
 import os
 import shutil
-import struct
 import tempfile
 import weakref
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -23,22 +21,22 @@ from typing import Protocol
 import pyarrow as pa
 
 from punctuated.errors import ScratchError
+from punctuated.storage.files import DamagedFile, ImmutableFiles
 from punctuated.storage.private_folder import private_folder
 
 VARIABLE = "PUNCTUATED_SCRATCH_DIR"
-_FOOTER = struct.Struct("<QI")  # how many bytes come before it, and their checksum with that of the name
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _numbers = count()
 
 
 class TableStore(Protocol):
-    """Keeps tables by name; one that was written is never changed.
+    """Keeps tables by name; a table that was written is never changed.
 
-    One that is durable has them as of the last batch that was saved, whoever goes on from there.
+    A durable store has its tables as of the last batch that was saved, for every process that goes on from there.
     """
 
     is_durable: bool
-    table_bytes: int  # how large a table should be: large if a look at a few rows costs no more than they are
+    table_bytes: int  # how large a table should be: large if reading a few rows costs no more than these rows
 
     def write(self, name: str, table: pa.Table) -> None:
         """Keep a table under a new name."""
@@ -47,75 +45,57 @@ class TableStore(Protocol):
         """The table of that name."""
 
     def remove(self, name: str) -> None:
-        """Nobody asks for it any more."""
+        """Remove a table that is no longer needed."""
 
 
 class Scratch:
-    """The tables of one join in this process; they go with it."""
+    """The tables of one join in this process; they are removed with the join."""
 
     is_durable = False
     table_bytes = 1 << 23  # files are mapped
 
     def __init__(self) -> None:
-        with _told(scratch_root()):
+        with _disk_trouble(scratch_root()):
             self.folder = _process_folder(os.getpid(), scratch_root()) / f"{next(_numbers)}"
             self.folder.mkdir(mode=0o700)
-        self._checked: dict[str, tuple[int, ...]] = {}  # which version of a file was found to be sound
+        self._files = ImmutableFiles(self.folder)
         self._remove_all = weakref.finalize(self, _remove_folder, self.folder, os.getpid())
 
     def write(self, name: str, table: pa.Table) -> None:
-        """Written aside and renamed: there is a whole file or none."""
+        """Keep a table under a new name."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-        data, aside = sink.getvalue(), self.folder / f"{name}.new"
-        with _told(self.folder):
-            try:
-                with aside.open("wb") as file:
-                    file.write(data)
-                    file.write(_FOOTER.pack(data.size, _checksum(name, data)))
-                aside.replace(self.folder / name)
-            except OSError:
-                aside.unlink(missing_ok=True)  # what is there of it takes room
-                raise
+        with _disk_trouble(self.folder):
+            self._files.write(name, sink.getvalue())
 
     def read(self, name: str) -> pa.Table:
-        """What was written under this name; what is not looked at is not read."""
-        path = self.folder / name
-        with _told(self.folder):
-            seen = path.stat()
-            content = pa.memory_map(str(path)).read_buffer() if seen.st_size else pa.py_buffer(b"")
-        version = seen.st_ino, seen.st_size, seen.st_mtime_ns
-        data, footer = content[: -_FOOTER.size], content[-_FOOTER.size :]
-        if self._checked.get(name) != (*version, content.size):
-            if content.size < _FOOTER.size or _FOOTER.unpack(footer) != (data.size, _checksum(name, data)):
+        """The table of that name, in mapped memory: only what is looked at is read from the disk."""
+        with _disk_trouble(self.folder):
+            try:
+                data = self._files.map(name)
+            except DamagedFile:
                 raise ScratchError(
-                    f"{path} is not what this join has written there: it was cut off or changed; see to it that nobody "
-                    f"else writes to {self.folder} and that its disk is sound, and start the join again"
-                )
-            self._checked[name] = *version, content.size
+                    f"{self._files.path(name)} is not what this join has written there: it was cut off or changed; see "
+                    f"to it that nobody else writes to {self.folder} and that its disk is sound, and start the join "
+                    "again"
+                ) from None
         return pa.ipc.open_file(data).read_all()
 
     def remove(self, name: str) -> None:
-        """Its room is free again."""
-        self._checked.pop(name, None)
-        with suppress(OSError):  # it goes with the folder
-            (self.folder / name).unlink()
+        """Free the room of a table."""
+        self._files.remove(name)
 
 
 def scratch_root() -> Path:
-    """Under which folder the processes of this user have theirs."""
-    given = os.environ.get(VARIABLE)
-    return Path(given or tempfile.gettempdir()).absolute() / f"punctuated-scratch-{os.geteuid()}"
-
-
-def _checksum(name: str, data: pa.Buffer) -> int:
-    return zlib.crc32(data, zlib.crc32(name.encode()))
+    """The folder in which each process of this user has its own."""
+    chosen = os.environ.get(VARIABLE)
+    return Path(chosen or tempfile.gettempdir()).absolute() / f"punctuated-scratch-{os.geteuid()}"
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """Trouble with the disk, in words that say what to do."""
+def _disk_trouble(folder: Path) -> Iterator[None]:
+    """Raise trouble with the disk as an error that says what to do."""
     try:
         yield
     except ScratchError:
@@ -141,20 +121,20 @@ def _told(folder: Path) -> Iterator[None]:
 
 @cache
 def _process_folder(pid: int, root: Path) -> Path:
-    """A folder of this process, locked as long as it lives; those of processes that are gone are removed first."""
+    """A folder of this process, locked as long as it lives; folders of processes that are gone are removed first."""
     root = private_folder(root)
     for lock in root.glob("*.lock"):
         with suppress(OSError):
-            _remove_if_left(lock)
+            _remove_if_abandoned(lock)
     folder = Path(tempfile.mkdtemp(prefix=f"{pid}-", dir=root))
-    while not _hold(folder.with_suffix(".lock")):
-        pass  # it was taken for one that was left, between the making and the locking of it
+    while not _lock_for_life(folder.with_suffix(".lock")):
+        pass  # another process took it for an abandoned one, after it was made and before it was locked
     weakref.finalize(_Process.current, _remove_folder, folder, pid)
     return folder
 
 
 class _Process:
-    """Ends with the process."""
+    """An object that lives as long as the process."""
 
     current: "_Process"
 
@@ -162,8 +142,8 @@ class _Process:
 _Process.current = _Process()
 
 
-def _hold(lock: Path) -> bool:
-    """Make a lock file and lock it for the life of the process; false if somebody was faster and removed it."""
+def _lock_for_life(lock: Path) -> bool:
+    """Make a lock file and lock it for the life of the process; false if another process has removed it."""
     file = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -173,7 +153,7 @@ def _hold(lock: Path) -> bool:
         return False
 
 
-def _remove_if_left(lock: Path) -> None:
+def _remove_if_abandoned(lock: Path) -> None:
     file = os.open(lock, os.O_RDWR)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -184,6 +164,6 @@ def _remove_if_left(lock: Path) -> None:
 
 
 def _remove_folder(folder: Path, pid: int) -> None:
-    if os.getpid() == pid:  # a child that was forked has the same objects, but not the folder
+    if os.getpid() == pid:  # a forked child has the same objects, but the folder is not its own
         shutil.rmtree(folder, ignore_errors=True)
         folder.with_suffix(".lock").unlink(missing_ok=True)

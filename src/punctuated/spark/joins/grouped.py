@@ -1,7 +1,10 @@
-"""Groups of a join over DataFrames: in the join's own step if they contain its key, else in a step behind it."""
+"""Groups of a join over DataFrames: in the join's own step if they contain its key, else in a step behind it.
+
+This module knows a join by `GroupableJoin` alone: `joined` makes groups with it.
+"""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -19,27 +22,48 @@ from punctuated.output.views import View
 from punctuated.plan.rendering.explain import explain
 from punctuated.plan.tree import Fact, PlanNode
 from punctuated.runtime.lineage import remember_origin
-from punctuated.spark.session.query import Outlet
+from punctuated.spark.session.query import Routing
 from punctuated.spark.session.types import refuse_collations
-from punctuated.spark.sink.parts import Sink
-from punctuated.spark.sink.sinks import with_sinks
+from punctuated.spark.sink.outputs import Sink
+from punctuated.spark.sink.sinks import Writable, with_sinks
 
-if TYPE_CHECKING:
-    from punctuated.spark.joins.joined import SparkJoin
+
+class GroupableJoin(Writable, Protocol):
+    """A join over DataFrames, as its groups must know it."""
+
+    @property
+    def bound(self) -> BoundJoin:
+        """The join without Spark."""
+
+    @property
+    def result_types(self) -> StructType:
+        """The columns of the results, as Spark's types."""
+
+    def plan(self) -> PlanNode:
+        """The plan of the join."""
+
+    def columns_of(self, view: View, grouping: Grouping | None = None) -> tuple[pa.Schema, StructType]:
+        """The columns of a view, as Arrow and as Spark types."""
+
+    def grouped(self, grouping: Grouping, view: View, routing: Routing | None = None) -> DataFrame:
+        """The groups in a view."""
+
+    def with_end(self, now: bool) -> "GroupableJoin":
+        """The same join, with an end of all streams in this run or in a later one."""
 
 
 class SparkGrouping:
-    """Results by group, waiting for aggregates."""
+    """Results by group, without aggregates yet."""
 
     def __init__(
-        self, joined: "SparkJoin", by: tuple[str, ...], having: Expression | None = None, select: Select | None = None
+        self, joined: GroupableJoin, by: tuple[str, ...], having: Expression | None = None, select: Select | None = None
     ) -> None:
         self._joined, self._by, self._having, self._select = joined, by, having, select
 
     def agg(self, **aggregates: Aggregate) -> DataFrame:
         """The groups with these aggregates; each comes out once, when it is final."""
         check_aggregates(aggregates)
-        join = self._joined.query.join
+        join = self._joined.bound
         key = join.key
         if join.spec.shed is not None and not contains_key(self._by, key):
             raise AggregateError(
@@ -60,47 +84,47 @@ class SparkGrouping:
         return SparkGroups(self._joined, Grouping(self._by, {})).explain(format)
 
 
-def distinct(joined: "SparkJoin", by: tuple[str, ...]) -> DataFrame:
-    """Each combination of values of these columns once: groups that come out when their first row comes."""
-    grouping = joined.query.join.distinct(by).grouping
+def distinct(joined: GroupableJoin, by: tuple[str, ...]) -> DataFrame:
+    """Each combination of values of these columns once: groups that come out with their first row."""
+    grouping = joined.bound.distinct(by).grouping
     assert grouping is not None
     refuse_collations(joined.result_types, grouping.by, "distinct: the column", AggregateError)
-    told = joined.grouped(grouping, View.GROUPS)
-    remember_origin(told, SparkGroups(joined, grouping))
-    return told
+    rows = joined.grouped(grouping, View.GROUPS)
+    remember_origin(rows, SparkGroups(joined, grouping))
+    return rows
 
 
 @dataclass(frozen=True)
 class SparkGroups:
-    """Groups that go on as a stream."""
+    """The groups of a join: as a stream for another join, and for `write_to`."""
 
-    joined: "SparkJoin"
+    joined: GroupableJoin
     grouping: Grouping
 
     @property
     def bound(self) -> BoundJoin:
-        """The join, giving its groups to another join."""
+        """The join as one that gives its groups to another join."""
         return self.joined.bound.seen_as(View.CHAIN, self.grouping)
 
     def explain(self, format: str = "text", **sinks: Sink | None) -> str:
-        """The plan of the groups and of their join; given sinks, also how the rows get to each sink."""
+        """The plan of the groups and of their join; with sinks, also how the rows get to each sink."""
         return explain(with_sinks(self.plan(), self, sinks), format)
 
     def plan(self) -> PlanNode:
         """The plan as a tree."""
-        in_step = contains_key(self.grouping.by, self.joined.spec.left.key)
-        place = "in the step of the join" if in_step else "in a step of their own behind the join, through Spark's rows"
-        return planned_groups(self.joined.plan(), self.joined.bound, self.grouping, [Fact("made", place)])
+        in_step = contains_key(self.grouping.by, self.joined.bound.spec.left.key)
+        where = "in the step of the join" if in_step else "in a step of their own behind the join, through Spark's rows"
+        return planned_groups(self.joined.plan(), self.joined.bound, self.grouping, [Fact("made", where)])
 
     def with_end(self, now: bool) -> "SparkGroups":
-        """Groups of the join with the end of its streams; see `SparkJoin.with_end`."""
+        """The groups of the join with an end of its streams; see `SparkJoin.with_end`."""
         return SparkGroups(self.joined.with_end(now), self.grouping)
 
     def chain_source(self) -> DataFrame:
-        """The groups as results, each at its moment, and the punctuations of their keys."""
+        """The groups as results, each at its time, and the punctuations of their keys, as another join reads them."""
         return self.joined.grouped(self.grouping, View.CHAIN)
 
-    # To be written
+    # What write_to must know
 
     @property
     def session(self) -> SparkSession:
@@ -114,34 +138,36 @@ class SparkGroups:
 
     @property
     def own_kind(self) -> str:
-        """Groups."""
+        """The kind of its own rows: groups."""
         return GROUP
 
     @property
-    def defined(self) -> BoundJoin:
-        """The join with its grouping."""
+    def stored_join(self) -> BoundJoin:
+        """The join with its grouping, on which the state depends."""
         return self.joined.bound.seen_as(View.GROUPS, self.grouping)
 
-    def part(self, kind: str) -> tuple[pa.Schema, StructType]:
+    def part_columns(self, kind: str) -> tuple[pa.Schema, StructType]:
         """The columns of the groups, or of a part of the join's own output, as Arrow and as Spark types."""
         if kind == GROUP:
             return self.joined.columns_of(View.GROUPS, self.grouping)
         if not contains_key(self.grouping.by, self.joined.bound.key):
             raise SinkError(
-                f"groups that do not contain the join key ({', '.join(self.joined.spec.left.key)}) are made separately "
-                f"from the join: write the {kind} rows with joined.write_to(…), in a query of its own"
+                f"groups that do not contain the join key ({', '.join(self.joined.bound.spec.left.key)}) are made "
+                f"separately from the join: write the {kind} rows with joined.write_to(…), in a query of its own"
             )
-        return self.joined.part(kind)
+        return self.joined.part_columns(kind)
 
-    def places(self, kind: str) -> list[tuple[int, str]]:
-        """Groups leave the step as they are."""
-        return list(enumerate(self.part(GROUP)[0].names)) if kind == GROUP else self.joined.places(kind)
+    def part_positions(self, kind: str) -> list[tuple[int, str]]:
+        """The positions of a part's columns in the rows that leave the step, and their names."""
+        if kind != GROUP:
+            return self.joined.part_positions(kind)
+        return list(enumerate(self.part_columns(GROUP)[0].names))  # groups leave the step as they are
 
-    def leaving(self, outlet: Outlet) -> DataFrame:
+    def routed(self, routing: Routing) -> DataFrame:
         """The groups as rows, or a row for each file that the step writes."""
-        if not outlet.emitted:
-            return self.joined.grouped(self.grouping, View.FILES, outlet)
-        if outlet.emitted != (GROUP,) or outlet.tables:
+        if not routing.emitted:
+            return self.joined.grouped(self.grouping, View.FILES, routing)
+        if routing.emitted != (GROUP,) or routing.tables:
             raise SinkError(
                 "groups that the workers of the join do not write to a table cannot be written together with the "
                 "punctuations or the rejected rows: give pt.parquet(…) or pt.delta(…) for each, or groups= alone"

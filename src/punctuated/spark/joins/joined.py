@@ -1,7 +1,11 @@
-"""What a plan says about Spark: how the rows of each input come, and in how many buckets they are joined."""
+"""A join over Spark DataFrames: its inputs are packed, exchanged by bucket, and joined in a step.
+
+Each view of the output is a DataFrame of its own, made by the same three parts; a join of a join packs the view `CHAIN`
+of the first. Groups that do not contain the join key get a second exchange and a step of their own.
+"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 from itertools import groupby
 from typing import Any, NoReturn
@@ -16,27 +20,33 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.planned import planned_join
 from punctuated.errors import PredicateError, SinkError, StreamError
 from punctuated.expressions.nodes import Expression
-from punctuated.expressions.shape import Select, Shape
-from punctuated.intake.reading import Reader
+from punctuated.expressions.shape import Select
 from punctuated.model.spec import JoinSpec
 from punctuated.output.groups.grouping import Grouping, contains_key, grouping_columns
 from punctuated.output.in_band import PUNCTUATION, REJECTED, RESULT
 from punctuated.output.views import View
-from punctuated.plan.inputs import PlannedInput
 from punctuated.plan.rendering.explain import explain
-from punctuated.plan.tree import Fact, PlanNode, listed
+from punctuated.plan.tree import PlanNode
 from punctuated.runtime.kernel_groups import kernels_of
-from punctuated.runtime.lineage import FrameOrigin
 from punctuated.spark.joins.grouped import SparkGrouping, distinct
-from punctuated.spark.metrics.in_output import observed, with_metrics
-from punctuated.spark.metrics.listener import tell_rejected_rows
-from punctuated.spark.metrics.reports import reports_of
+from punctuated.spark.joins.inputs import (
+    JoinInput,
+    are_streaming,
+    bucket_facts,
+    own_fields,
+    planned_input,
+    refuse_collated,
+    renamed_fields,
+)
+from punctuated.spark.metrics.listener import log_rejected_rows
+from punctuated.spark.metrics.reports import observe_reports, reports_of, with_report_column
 from punctuated.spark.pack.pack import PACKED_DDL, Pack
-from punctuated.spark.session.query import Outlet, Query
+from punctuated.spark.session.columns import map_in_arrow
+from punctuated.spark.session.query import Query, Routing
 from punctuated.spark.session.session import check_session, shuffle_partitions
-from punctuated.spark.session.types import map_in_arrow, refuse_collations, spark_schema
+from punctuated.spark.session.types import refuse_collations, spark_schema
 from punctuated.spark.session.workers import check_worker_python, compile_for_workers
-from punctuated.spark.sink.parts import Sink
+from punctuated.spark.sink.outputs import Sink
 from punctuated.spark.sink.sinks import Trigger, with_sinks, write_to
 from punctuated.spark.source.ending import packed_end
 from punctuated.spark.source.files import Files, pack_files
@@ -46,70 +56,23 @@ from punctuated.spark.step.groups import GroupStep, PackGroups
 from punctuated.spark.step.step import JoinStep, batch_step, group_batch_step
 from punctuated.spark.step.writers import VIEWS
 
-_LANE = "files, read by row groups by the workers (the columnar lane)"
-_ROWS = "a DataFrame, Spark's rows"
-_CHAINED = "Spark's rows, from the step below"
-
-
-def planned_input(
-    frame: DataFrame | Files,
-    endings: Sequence[tuple[DataFrame | Files, tuple[str, ...], str]],
-    origin: FrameOrigin | None,
-) -> PlannedInput:
-    """An input of a plan, with the plan of the join that it comes from."""
-    told = tuple((key, time) for _, key, time in endings)
-    if origin is not None:
-        return PlannedInput(endings=told, facts=(Fact("rows", _CHAINED, {"way": "rows"}),), origin=origin.plan())
-    return PlannedInput(endings=told, facts=_ways(frame))
-
-
-def bucket_facts(join: BoundJoin) -> list[Fact]:
-    """Over how many buckets the join is spread, and which tuples are in each."""
-    names = [join.spec.streams[side].name for side in join.spec.everywhere]
-    copied = f", every tuple of {listed(names)} in each" if names else ""
-    return [Fact("buckets", f"{join.n_buckets}{copied}", {"n": join.n_buckets, "at_once": join.at_once})]
-
-
-def _ways(frame: DataFrame | Files) -> tuple[Fact, ...]:
-    if not isinstance(frame, Files):
-        return (Fact("rows", _ROWS, {"way": "rows"}),)
-    where = () if frame.where is None else (Fact("where", str(frame.where)),)
-    return (Fact("rows", _LANE, {"way": "files"}), *where)
-
-
-# A join over Spark DataFrames: pack, exchange, step.
-
-
-@dataclass(frozen=True)
-class Frames:
-    """One input: its DataFrame, and the DataFrames that announce its endings, with their key and time columns.
-
-    Any of them may be files instead. If the input is the output of a join, `origin` is that join, or its groups.
-    """
-
-    frame: DataFrame | Files
-    endings: tuple[tuple[DataFrame | Files, tuple[str, ...], str], ...] = ()
-    origin: FrameOrigin | None = None
-
-    def with_end(self, now: bool) -> "Frames":
-        """The same input, with the end of the streams behind it."""
-        return self if self.origin is None else replace(self, frame=self.origin.with_end(now).chain_source())
-
 
 class SparkJoin:
     """A join over Spark DataFrames. Each property is a DataFrame of its own.
 
-    Two queries on two of them run the join twice. One query on `all` with `foreachBatch` runs it once; `write_to` does
-    that for you.
+    Two queries on two of these DataFrames run the join twice. One query on `all` with `foreachBatch` runs it once;
+    `write_to` does that for you.
     """
 
-    def __init__(self, inputs: Sequence[Frames], bound: BoundJoin) -> None:
+    def __init__(self, inputs: Sequence[JoinInput], bound: BoundJoin) -> None:
         self._inputs, self.query = tuple(inputs), Query(bound)
-        self._ends_now: bool | None = None  # with one more input that ends all streams: in this run, or later
-        self._streaming = _is_streaming(inputs)
+        self._ends_now: bool | None = (
+            None  # whether the input that ends all streams, if there is one, ends them in this run
+        )
+        self._streaming = are_streaming(inputs)
         check_worker_python(inputs[0].frame.sparkSession)
         for column in bound.where.columns() if bound.where is not None else ():
-            _refuse_collated(inputs[column.side].frame, bound.inputs[column.side], column.name)
+            refuse_collated(inputs[column.side].frame, bound.inputs[column.side], column.name)
         for ours, reader in zip(inputs, bound.inputs, strict=True):
             if reader.shape is not None:
                 computed = reader.shape.compared
@@ -119,7 +82,7 @@ class SparkJoin:
             check_session(inputs[0].frame.sparkSession)
             self.query = replace(self.query, reports=reports_of(inputs[0].frame.sparkSession))
             compile_for_workers(inputs[0].frame.sparkSession, kernels_of(bound.spec))
-            tell_rejected_rows(inputs[0].frame.sparkSession)
+            log_rejected_rows(inputs[0].frame.sparkSession)
 
     @property
     def results(self) -> DataFrame:
@@ -143,7 +106,7 @@ class SparkJoin:
 
     @property
     def metrics(self) -> NoReturn:
-        """Only joins of tables have them; on Spark, ask the query."""
+        """Only joins of tables have metrics of their own; on Spark, ask the query."""
         raise StreamError("a join on Spark has no metrics of its own; ask its query: pt.metrics.of(query)")
 
     def write_to(
@@ -157,17 +120,17 @@ class SparkJoin:
         name: str | None = None,
         finish: bool = False,
     ) -> StreamingQuery:
-        """Start one query that writes each part of the output to its own sink; see `sinks.write_to`."""
+        """Start one query that writes each part of the output to its own sink; see `pt.write_to`."""
         how: dict[str, Any] = {"checkpoint": checkpoint, "trigger": trigger, "name": name, "finish": finish}
         return write_to(self, results=results, punctuations=punctuations, rejected=rejected, **how)
 
     def with_end(self, now: bool) -> "SparkJoin":
         """For queries of your own: the same join with one more input, which ends all streams.
 
-        With `now=False` this input is silent, but keeps its place in the checkpoint. With `now=True` the streams end
+        With `now=False` this input is silent, but keeps its position in the checkpoint. With `now=True` the streams end
         with the first batch that runs. To run a query over all available data, run it twice with one checkpoint: first
         `with_end(False)` with the trigger `availableNow`, then `with_end(True)` with the trigger `once`. That single
-        batch also takes what has come meanwhile. Both may be repeated at any time. Rows that come after the end are
+        batch also takes what has arrived meanwhile. Both may be repeated at any time. Rows that come after the end are
         rejected as late.
         """
         if not self._streaming:
@@ -177,7 +140,7 @@ class SparkJoin:
         return ended
 
     def explain(self, format: str = "text", **sinks: Sink | None) -> str:
-        """The plan, and where it runs: as "text", as "json", or as a picture ("svg").
+        """The plan of the join on Spark: as "text", as "json", or as a picture ("svg").
 
         Given the sinks of `write_to`, it also says how the rows get to each sink.
         """
@@ -214,19 +177,19 @@ class SparkJoin:
 
     @property
     def spec(self) -> JoinSpec:
-        """What was asked for, normalised."""
+        """The declaration of the join, normalised."""
         return self.query.join.spec
 
     @property
     def bound(self) -> BoundJoin:
-        """The join itself."""
+        """The join without Spark, with everything that was checked."""
         return self.query.join
 
     def chain_source(self) -> DataFrame:
-        """Everything that another join needs of this one."""
+        """Results, punctuations and progress, as another join reads them."""
         return self._view(View.CHAIN)
 
-    # To be written
+    # What write_to must know
 
     @property
     def session(self) -> SparkSession:
@@ -240,15 +203,15 @@ class SparkJoin:
 
     @property
     def own_kind(self) -> str:
-        """Results."""
+        """The kind of its own rows: results."""
         return RESULT
 
     @property
-    def defined(self) -> BoundJoin:
-        """The join itself."""
+    def stored_join(self) -> BoundJoin:
+        """The join without Spark, with everything that was checked."""
         return self.query.join
 
-    def part(self, kind: str) -> tuple[pa.Schema, StructType]:
+    def part_columns(self, kind: str) -> tuple[pa.Schema, StructType]:
         """The columns of a part of the output, as Arrow and as Spark types."""
         if kind not in VIEWS:
             raise SinkError(f"a join has no {kind}s to write; group its results, and give the groups to pt.write_to")
@@ -259,7 +222,7 @@ class SparkJoin:
         query = self.query.seen_as(view, grouping)
         return query.join.schema, self._output(query)
 
-    def places(self, kind: str) -> list[tuple[int, str]]:
+    def part_positions(self, kind: str) -> list[tuple[int, str]]:
         """The positions of a part's columns in the view `all`, and their names in the part."""
         views = self.query.join.views
         everything, ours = views.schema(View.ALL).names, views.in_band
@@ -268,20 +231,20 @@ class SparkJoin:
         shown = views.schema(VIEWS[kind]).names
         return [(everything.index(name), known) for name, known in zip(names, shown, strict=True)]
 
-    def leaving(self, outlet: Outlet) -> DataFrame:
-        """What leaves the step of a query whose output is partly written there."""
-        return self._view(View.ALL if outlet.emitted else View.FILES, outlet=outlet)
+    def routed(self, routing: Routing) -> DataFrame:
+        """The rows that leave the step of a query whose output goes this way."""
+        return self._view(View.ALL if routing.emitted else View.FILES, routing=routing)
 
     # From frames to frames
 
-    def grouped(self, grouping: Grouping, view: View, outlet: Outlet | None = None) -> DataFrame:
-        """Groups, in the step of the join if they contain its key; `chain` is what another join gets of them."""
+    def grouped(self, grouping: Grouping, view: View, routing: Routing | None = None) -> DataFrame:
+        """Groups, in the step of the join if they contain its key; with `View.CHAIN` as another join reads them."""
         in_step = contains_key(grouping.by, self.bound.key)
-        return (self._view if in_step else self._grouped_apart)(view, grouping, outlet)
+        return (self._view if in_step else self._grouped_apart)(view, grouping, routing)
 
-    def _grouped_apart(self, view: View, grouping: Grouping, outlet: Outlet | None) -> DataFrame:
+    def _grouped_apart(self, view: View, grouping: Grouping, routing: Routing | None) -> DataFrame:
         """Groups in a step of their own behind the join."""
-        query = self.query.seen_as(view, grouping, outlet)
+        query = self.query.seen_as(view, grouping, routing)
         join, output = query.join, self._output(query)
         in_band, are_stream = self.query.join.views.in_band, view is View.CHAIN
         pack = PackGroups(grouping.by, tuple(join.results.names), in_band, join.n_buckets, are_stream)
@@ -294,8 +257,8 @@ class SparkJoin:
             grouped = by_bucket.applyInArrow(group_batch_step(query), emitted)
         return unpacked(grouped, join.schema, output)
 
-    def _view(self, view: View, grouping: Grouping | None = None, outlet: Outlet | None = None) -> DataFrame:
-        query = self.query.seen_as(view, grouping, outlet)
+    def _view(self, view: View, grouping: Grouping | None = None, routing: Routing | None = None) -> DataFrame:
+        query = self.query.seen_as(view, grouping, routing)
         join, output = query.join, self._output(query)
         by_bucket = self.packed().groupBy("bucket")
         emitted = step_schema(join.schema, output)
@@ -304,12 +267,14 @@ class SparkJoin:
         elif query.reports is not None:
             rows = by_bucket.transformWithStateInPandas(JoinStep(query), emitted, "append", "None")
         else:
-            step, leaving = JoinStep(query), with_metrics(emitted)
-            rows = observed(by_bucket.transformWithStateInPandas(step, leaving, "append", "None"), query.told_as)
+            step, leaving = JoinStep(query), with_report_column(emitted)
+            rows = observe_reports(
+                by_bucket.transformWithStateInPandas(step, leaving, "append", "None"), query.report_name
+            )
         return unpacked(rows, join.schema, output)
 
     def packed(self) -> DataFrame:
-        """All streams as blobs per bucket, and their end."""
+        """All streams as blobs for each bucket, and the end of the streams if there is one."""
         return reduce(DataFrame.unionAll, [*self._packed, *self._packed_end])
 
     @cached_property
@@ -320,7 +285,7 @@ class SparkJoin:
 
     @cached_property
     def _packed(self) -> list[DataFrame]:
-        """Spark knows sources by their order, so files are read together only if they are neighbours."""
+        """The streams as blobs; only neighbouring files are read together: Spark knows sources by their order."""
         packed: list[DataFrame] = []
         for are_files, inputs in groupby(self._to_pack(), key=lambda each: isinstance(each[0], Files)):
             if are_files:
@@ -334,7 +299,7 @@ class SparkJoin:
         return map_in_arrow(frame, names, pack, PACKED_DDL, *(self._stamp if pack.stamped else ()))
 
     def _to_pack(self) -> Iterator[tuple[Any, Sequence[str], Pack]]:
-        """All DataFrames and files, the columns to read, and how to pack them."""
+        """All DataFrames and files, each with the columns to read and its pack."""
         join = self.query.join
         for side, (reader, ours) in enumerate(zip(join.inputs, self._inputs, strict=True)):
             read = ours.frame.columns if reader.stream.is_output else reader.source_columns
@@ -346,7 +311,7 @@ class SparkJoin:
 
     @property
     def _stamp(self) -> list[Column]:
-        """Spark's time of the micro-batch as one more column, if it is needed."""
+        """Spark's time of the micro-batch as one more column, if the join depends on it."""
         return [unix_micros(current_timestamp())] if self._streaming and self.query.join.tells_time else []
 
     # Spark's types
@@ -363,41 +328,14 @@ class SparkJoin:
             known = {}
         elif join.grouping is not None:
             known = {name: known[name] for name in join.grouping.by if name in known}
-            known = _renamed(known, join.grouping.shape)
+            known = renamed_fields(known, join.grouping.shape)
         return spark_schema(join.schema, known)
 
     @cached_property
     def _result_fields(self) -> dict[str, StructField]:
         columns, known = self.query.join.columns, dict[str, StructField]()
         for side, ours in enumerate(self._inputs):
-            fields = _fields(ours.frame, self.query.join.inputs[side].shape)
+            fields = own_fields(ours.frame, self.query.join.inputs[side].shape)
             shown = zip(columns.shown[side], columns.payload[side], strict=True)
             known |= {name: fields[own] for name, own in shown if own in fields}
-        return _renamed(known, self.query.join.shape)
-
-
-def _fields(frame: DataFrame | Files, shape: Shape | None) -> dict[str, StructField]:
-    """The columns of a stream that are unchanged columns of its data."""
-    return _renamed({field.name: field for field in frame.schema}, shape)
-
-
-def _renamed(fields: dict[str, StructField], shape: Shape | None) -> dict[str, StructField]:
-    """The columns that a shape leaves unchanged, by their new names."""
-    if shape is None:
-        return fields
-    sources = {name: shape.source_of(name) for name in shape.schema.names}
-    return {name: fields[source] for name, source in sources.items() if source in fields}
-
-
-def _refuse_collated(frame: DataFrame | Files, reader: Reader, column: str) -> None:
-    source = column if reader.shape is None else reader.shape.source_of(column)
-    if source is not None:
-        refuse_collations(frame.schema, [source], "where=: the column", PredicateError)
-
-
-def _is_streaming(inputs: Sequence[Frames]) -> bool:
-    frames = [frame for each in inputs for frame in (each.frame, *(ending[0] for ending in each.endings))]
-    streaming = {frame.isStreaming for frame in frames}
-    if len(streaming) > 1:
-        raise StreamError("some inputs are streaming and some are not; read all of them with spark.readStream, or none")
-    return streaming.pop()
+        return renamed_fields(known, self.query.join.shape)

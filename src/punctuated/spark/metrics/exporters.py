@@ -1,4 +1,7 @@
-"""Where metrics go: a function, standard output, a log, a file of JSON lines; `prometheus` has a file of its own."""
+"""Where metrics go: a function, standard output, a log, a file of JSON lines; `prometheus` has a module of its own.
+
+Rejected rows are the only metrics that are reported without being asked for: in the driver's console.
+"""
 
 import json
 import logging
@@ -9,9 +12,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
+from punctuated.model.counters import REJECTIONS, describe_rejection, per_stream, rejected_as
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 
 LOG = logging.getLogger("punctuated.metrics")
+_REJECTED_LOG = logging.getLogger("punctuated.rejected")  # on standard error, unless logging is configured otherwise
+_REMEDY = "joined.rejected, or write_to(rejected=…), shows them. Reported once per query, stream and reason"
 
 
 class Exporter:
@@ -73,3 +79,25 @@ class JsonLines(Exporter):
         """Append the line."""
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(metrics)) + "\n")
+
+
+class RejectedRows(Exporter):
+    """Logs a warning when a query first rejects rows of a stream for a reason."""
+
+    def __init__(self) -> None:
+        self._warned: set[tuple[str, str, str]] = set()  # query, join, counter
+
+    def export(self, metrics: JoinMetrics) -> None:
+        """Warn of rejections that have not been reported yet."""
+        for reason in REJECTIONS:
+            columns = per_stream(rejected_as(reason), len(metrics.streams))
+            for stream, counter in zip(metrics.streams.values(), columns, strict=True):
+                known = metrics.query_id, metrics.join, counter
+                if metrics.total[counter] and known not in self._warned:
+                    self._warned.add(known)
+                    query = f"query {metrics.query_name or metrics.query_id}, batch {metrics.batch_id}: "
+                    _REJECTED_LOG.warning(query + describe_rejection(stream, reason, metrics.total[counter], _REMEDY))
+
+    def ended(self, query_id: str) -> None:
+        """Forget a query that is over; if it is started again, it counts as new."""
+        self._warned = {known for known in self._warned if known[0] != query_id}

@@ -45,7 +45,7 @@ class Counters(dict[str, int]):
 
 @dataclass(frozen=True)
 class JoinMetrics:
-    """A join after a micro-batch."""
+    """What a join has done up to a micro-batch, and in it."""
 
     query_id: str
     query_name: str | None
@@ -74,14 +74,14 @@ class JoinMetrics:
         state = " + ".join(f"{self.total[name]:,}" for name in per_stream("state", len(self.streams)))
         return (
             f"batch {self.batch_id}{whose}: {self.input_rows:,} rows in {self.batch_ms:,} ms; "
-            f"state {state} tuples, {_size(self.bytes)}, {_size(self.bytes_written)} written; "
+            f"state {state} tuples, {_size_text(self.bytes)}, {_size_text(self.bytes_written)} written; "
             f"{', '.join([*self._counted(Shown.ALWAYS), *self._counted(Shown.IF_ANY)])}; "
             f"cache {self.cache_hits} of {self.buckets}; "
-            f"watermarks {', '.join(map(_shown_time, self.watermarks.values()))}"
+            f"watermarks {', '.join(map(_time_text, self.watermarks.values()))}"
         )
 
     def _counted(self, shown: Shown) -> Iterator[str]:
-        """What the batch did, or all batches so far if that is not known."""
+        """Counters of the batch as text, or of all batches so far if those of the batch are not known."""
         done = self.total if self.in_batch is None else self.in_batch
         sign = "+" if shown is Shown.ALWAYS and self.in_batch is not None else ""
         for name in (name for each in COUNTERS if each.shown is shown for name in each.columns_of(len(self.streams))):
@@ -89,7 +89,7 @@ class JoinMetrics:
                 yield f"{sign}{done[name]:,} {name}"
 
 
-def _size(n: float) -> str:
+def _size_text(n: float) -> str:
     for unit in ("B", "kB", "MB"):
         if n < 1000:
             return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
@@ -97,7 +97,7 @@ def _size(n: float) -> str:
     return f"{n:.1f} GB"
 
 
-def _shown_time(watermark: int | None) -> str:
+def _time_text(watermark: int | None) -> str:
     if watermark is None:
         return "none"
     if watermark >= FOREVER:

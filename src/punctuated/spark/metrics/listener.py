@@ -17,23 +17,22 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from punctuated.spark.metrics.exporters import LOG, Exporter, Lines
+from punctuated.spark.metrics.exporters import LOG, Exporter, Lines, RejectedRows
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 from punctuated.spark.metrics.reading import joins_in, metrics_of
-from punctuated.spark.metrics.rejected_rows import RejectedRows
-from punctuated.spark.session.kind import is_connect
+from punctuated.spark.session.connect import is_connect
 
-_TOLD: WeakKeyDictionary[SparkSession, "MetricsListener"] = WeakKeyDictionary()
+_LISTENERS: WeakKeyDictionary[SparkSession, "MetricsListener"] = WeakKeyDictionary()
 
 
-def tell_rejected_rows(spark: SparkSession) -> None:
-    """From now on, report rejected rows of all joins of a session in the driver's console.
+def log_rejected_rows(spark: SparkSession) -> None:
+    """Report rejected rows of all joins of a session in the driver's console, from now on.
 
     With Spark Connect a listener must be removed before the program ends, so adding one is left to users.
     """
-    if not is_connect(spark) and spark not in _TOLD:
-        _TOLD[spark] = MetricsListener(RejectedRows())
-        spark.streams.addListener(_TOLD[spark])
+    if not is_connect(spark) and spark not in _LISTENERS:
+        _LISTENERS[spark] = MetricsListener(RejectedRows())
+        spark.streams.addListener(_LISTENERS[spark])
 
 
 class MetricsListener(StreamingQueryListener):
@@ -48,10 +47,10 @@ class MetricsListener(StreamingQueryListener):
         self._earlier: dict[tuple[str, str], JoinMetrics] = {}
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802, the name is Spark's
-        """Nothing is known yet."""
+        """Spark's interface; nothing is known yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
-        """A batch is done."""
+        """Export the metrics of every join of a batch."""
         for join in joins_in(event.progress):
             known = str(event.progress["id"]), join
             metrics = metrics_of(event.progress, self._earlier.get(known), join)
@@ -62,10 +61,10 @@ class MetricsListener(StreamingQueryListener):
                         exporter.export(metrics)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
-        """Nothing came."""
+        """Spark's interface; an idle query has no metrics."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
-        """A query is over."""
+        """Pass on that a query is over."""
         for exporter in self._exporters:
             with _failures_logged(exporter):
                 exporter.ended(str(event.id))

@@ -11,7 +11,7 @@ from punctuated.model.times import FOREVER
 from punctuated.spark.metrics.exporters import Exporter
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 
-Samples = Iterable[tuple[dict[str, str], float]]  # labels and values, beside those that say which join it is
+Samples = Iterable[tuple[dict[str, str], float]]  # labels beside those of the join, and values
 
 
 class Prometheus(Exporter):
@@ -45,8 +45,8 @@ class Prometheus(Exporter):
 
 
 @dataclass(frozen=True)
-class _Family:
-    """A metric of Prometheus."""
+class _MetricFamily:
+    """A metric family of Prometheus: name, kind, help, and its samples of a join."""
 
     name: str
     kind: str
@@ -54,16 +54,16 @@ class _Family:
     samples: Callable[[JoinMetrics], Samples]
 
 
-def _counted(counter: Counter) -> _Family:
+def _counted(counter: Counter) -> _MetricFamily:
     def samples(metrics: JoinMetrics) -> Samples:
         labels: list[dict[str, str]] = [{"stream": each} for each in metrics.streams] if counter.per_stream else [{}]
         return zip(labels, (metrics.total[name] for name in counter.columns_of(len(metrics.streams))), strict=True)
 
-    return _Family(counter.exported, "gauge" if counter.is_gauge else "counter", counter.what, samples)
+    return _MetricFamily(counter.exported, "gauge" if counter.is_gauge else "counter", counter.what, samples)
 
 
-def _measured(name: str, what: str, figure: Callable[[JoinMetrics], float]) -> _Family:
-    return _Family(name, "gauge", what, lambda metrics: [({}, figure(metrics))])
+def _measured(name: str, what: str, figure: Callable[[JoinMetrics], float]) -> _MetricFamily:
+    return _MetricFamily(name, "gauge", what, lambda metrics: [({}, figure(metrics))])
 
 
 def _stages(metrics: JoinMetrics) -> Samples:
@@ -80,14 +80,14 @@ def _watermarks(metrics: JoinMetrics) -> Samples:
 _FAMILIES = (
     _measured("batch_id", "The newest micro-batch.", lambda metrics: metrics.batch_id),
     _measured("input_rows", "Rows of the newest micro-batch.", lambda metrics: metrics.input_rows),
-    _Family("stage_seconds", "gauge", "Times of the newest micro-batch; triggerExecution is all of it.", _stages),
+    _MetricFamily("stage_seconds", "gauge", "Times of the newest micro-batch; triggerExecution is all of it.", _stages),
     _measured("state_bytes", "Memory of the state.", lambda metrics: metrics.bytes),
     _measured(
         "written_bytes", "Written to the state store in the newest micro-batch.", lambda metrics: metrics.bytes_written
     ),
     _measured("cache_hits", "Buckets found in a worker's memory.", lambda metrics: metrics.cache_hits),
     _measured("cache_misses", "Buckets read from the state store.", lambda metrics: metrics.cache_misses),
-    _Family("watermark_seconds", "gauge", "Watermark, in seconds of event time.", _watermarks),
+    _MetricFamily("watermark_seconds", "gauge", "Watermark, in seconds of event time.", _watermarks),
     *map(_counted, COUNTERS),
 )
 
@@ -95,7 +95,7 @@ _FAMILIES = (
 def prometheus_text(latest: Iterable[JoinMetrics], active: Iterable[str] = ()) -> str:
     """Metrics of several queries in Prometheus' text format; `active` are the ids of those that run."""
     queries, running = list(latest), set(active)
-    alive = _Family("active", "gauge", "1 while the query runs.", lambda m: [({}, int(m.query_id in running))])
+    alive = _MetricFamily("active", "gauge", "1 while the query runs.", lambda m: [({}, int(m.query_id in running))])
     lines: list[str] = []
     for family in (alive, *_FAMILIES):
         name = f"punctuated_{family.name}"

@@ -1,20 +1,23 @@
-"""Reading a query's progress: what its joins reported in a micro-batch.
+"""From a query's progress to metrics: what the buckets of its joins reported in a micro-batch.
 
-Every bucket reports once per micro-batch; the figures of a batch are their sums. A query that joins the results of
-another join has metrics of each join.
+The reports come with the progress, or they are in this process already (`add_source`). Every bucket reports once per
+micro-batch; the figures of a batch are sums over the buckets. A query that joins the results of another join has
+metrics of each join.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from punctuated.model.counters import STREAMS, columns_of, stream_labels
 from punctuated.model.times import FOREVER, NEVER
 from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
-from punctuated.spark.metrics.reports import heard
 
-_OBSERVED = "punctuated"  # where metrics come with the progress
+BatchKey = tuple[str, int]  # a query, and the number of its micro-batch
+Reports = dict[BatchKey, dict[str, dict[int, str]]]  # by join and bucket, the report as JSON
 STEP_STAGES = ("restore", "join", "emit", "save")
+_OBSERVED = "punctuated"  # the name of the metrics in a progress
+_SOURCES: list[Callable[[], Reports]] = []  # of reports that reach this process without a progress
 
 
 def metrics_of(
@@ -34,12 +37,12 @@ def metrics_of(
         >>> now.total.state_left, now.total.results, now.in_batch.results, now.cache_hits, now.cache_misses
         (2, 12, 12, 1, 1)
     """
-    said = buckets_in(progress)
-    found = sorted(said)
+    reported = buckets_in(progress)
+    found = sorted(reported)
     if progress is None or not found or join not in (None, *found):
         return None
     join = found[0] if join is None else join
-    buckets = said[join]
+    buckets = reported[join]
     if not buckets:
         return None
     names = buckets[0].get("streams", STREAMS)
@@ -53,7 +56,7 @@ def metrics_of(
         join=join,
         batch_id=int(progress["batchId"]),
         timestamp=str(progress.get("timestamp") or ""),
-        input_rows=_input_rows(progress, said),
+        input_rows=_input_rows(progress, reported),
         buckets=len(buckets),
         bytes=_sum(buckets, "bytes"),
         bytes_written=_sum(buckets, "bytes_written"),
@@ -68,14 +71,14 @@ def metrics_of(
 
 
 def _stage_times(progress: Mapping[str, Any], buckets: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Spark's times of a batch, and how long the slowest bucket took for each stage of its step."""
+    """Spark's times of a batch, and the time of the slowest bucket for each stage of its step."""
     stages = {stage: int(ms) for stage, ms in (progress.get("durationMs") or {}).items()}
     ours = {stage: max(bucket.get(f"{stage}_us", 0) for bucket in buckets) // 1_000 for stage in STEP_STAGES}
     return stages | {f"step.{stage}": ms for stage, ms in ours.items()}
 
 
 def joins_in(progress: Mapping[str, Any] | None) -> list[str]:
-    """The joins that a progress has metrics of, the last one first."""
+    """The names of the joins that a progress has metrics of, the last join first."""
     return sorted(buckets_in(progress))
 
 
@@ -85,13 +88,27 @@ def observed_as(join: str) -> str:
 
 
 def buckets_in(progress: Mapping[str, Any] | None) -> dict[str, list[dict[str, Any]]]:
-    """What each bucket of each join reported; with the progress, or to this process."""
+    """The report of each bucket of each join, from the progress or from what this process knows."""
     observed = (progress or {}).get("observedMetrics") or {}
     named = ((name, name.partition(" ")) for name in observed)
-    said = {join: _texts(observed[name]) for name, (prefix, _, join) in named if prefix == _OBSERVED}
-    if progress is not None and not said:
-        said = heard(progress)
-    return {join: _buckets(texts) for join, texts in said.items()}
+    texts = {join: _texts(observed[name]) for name, (prefix, _, join) in named if prefix == _OBSERVED}
+    if progress is not None and not texts:
+        texts = reported_in(progress)
+    return {join: _buckets(each) for join, each in texts.items()}
+
+
+def add_source(reports: Callable[[], Reports]) -> None:
+    """Look for reports there as well, from now on."""
+    _SOURCES.append(reports)
+
+
+def reported_in(progress: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The reports by join that this process has of the micro-batch of a progress."""
+    for reports in _SOURCES:
+        found = reports().get((str(progress["id"]), int(progress["batchId"])))
+        if found is not None:
+            return {join: list(buckets.values()) for join, buckets in found.items()}
+    return {}
 
 
 def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) -> list[JoinMetrics]:
@@ -105,7 +122,7 @@ def history(progresses: Iterable[Mapping[str, Any]], join: str | None = None) ->
 
 
 def _texts(row: Any) -> list[str]:
-    """What came with a progress; with Spark Connect, `lastProgress` has the row as `values` and `schema`."""
+    """The reports in a row of a progress; with Spark Connect, `lastProgress` has the row as `values` and `schema`."""
     observed = dict(row) if isinstance(row, Mapping) else row.asDict()
     if "schema" in observed:
         names = [each["name"] for each in observed["schema"]["fields"]]
@@ -114,18 +131,17 @@ def _texts(row: Any) -> list[str]:
 
 
 def _buckets(texts: Iterable[str]) -> list[dict[str, Any]]:
-    """What each bucket reported; the last report counts, because a batch that runs twice reports everything twice."""
-    said = [json.loads(text) for text in texts]
-    return list({each["bucket"]: each for each in said}.values())
+    """The report of each bucket; the last one counts, because a batch that runs twice reports everything twice."""
+    reports = [json.loads(text) for text in texts]
+    return list({each["bucket"]: each for each in reports}.values())
 
 
-def _input_rows(progress: Mapping[str, Any], said: Mapping[str, list[dict[str, Any]]]) -> int:
-    """Rows that have come to all joins from outside; where Spark only lists files, its own count is of files.
+def _input_rows(progress: Mapping[str, Any], reported: Mapping[str, list[dict[str, Any]]]) -> int:
+    """Rows that have come to all joins from outside, as the joins report them: for listed files, Spark counts files.
 
-    Without reports from the joins, it is the rows of all sources; a progress that was not sent to a listener has only
-    these.
+    Without such reports, the rows of all sources; a progress that was not sent to a listener has only these.
     """
-    counted = [bucket["input_rows"] for ours in said.values() for bucket in ours if "input_rows" in bucket]
+    counted = [bucket["input_rows"] for ours in reported.values() for bucket in ours if "input_rows" in bucket]
     if counted:
         return sum(counted)
     whole = progress.get("numInputRows")

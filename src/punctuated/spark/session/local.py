@@ -1,4 +1,4 @@
-"""A Spark of this process, for the demo, the experiments and scripts: loopback only, its messages in a file.
+"""A Spark of this process, for the demo, experiments and scripts: loopback only, its messages in a file.
 
 It is the Spark that was installed with this package, whatever else is set up on a machine.
 """
@@ -34,7 +34,7 @@ SETTINGS = _PATIENCE | {
     "spark.sql.shuffle.partitions": "2",
 }
 _OLDEST_JAVA = 17
-_NOT_OURS = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS")
+_FOREIGN = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS")
 _SPARK_TYPES = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "STRING", pa.bool_(): "BOOLEAN"}
 _FIRST_FILE_S = 1_600_000_000  # files are dated a second apart: Spark orders them by their time
 
@@ -46,7 +46,7 @@ def local_spark(
     """A session that is ready for streaming joins, with its own files in `folder`; stopped at the end."""
     from punctuated.spark.session.session import configure, session_with
 
-    for variable in _NOT_OURS:
+    for variable in _FOREIGN:
         os.environ.pop(variable, None)
     os.environ["PYSPARK_PYTHON"] = sys.executable  # otherwise workers take the first python3 on the PATH
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -64,7 +64,7 @@ def local_spark(
 
 @contextmanager
 def stderr_to(path: Path) -> Iterator[None]:
-    """Processes that are started meanwhile write their standard error to a file, for good."""
+    """Let processes that are started in this block write their standard error to a file, as long as they run."""
     sys.stderr.flush()
     ours = os.dup(2)
     with path.open("w", encoding="utf-8") as file:
@@ -97,16 +97,16 @@ def check_java(otherwise: str) -> None:
 
 
 def _java_version(java: str) -> int:
-    """17 for "17.0.15", 8 for "1.8.0_402", 0 if it does not run."""
+    """The major version of a Java: 17 for "17.0.15", 8 for "1.8.0_402", 0 if it does not run."""
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60).stderr
+        output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60).stderr
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    version = re.search(r'version "(?:1\.)?(\d+)', said)
+    version = re.search(r'version "(?:1\.)?(\d+)', output)
     return int(version[1]) if version else 0
 
 
-# A stream as a folder of files, one per micro-batch, which Spark takes in order.
+# A stream as a folder of files, one per micro-batch
 
 
 def write_files(folder: Path, tables: Sequence[pa.Table], first: int = 0) -> Path:

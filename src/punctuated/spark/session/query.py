@@ -9,48 +9,48 @@ from punctuated.operator.driver import JoinDriver
 from punctuated.output.groups.grouping import Grouping
 from punctuated.output.in_band import RESULT
 from punctuated.output.views import View
-from punctuated.spark.session.workers import worker_limit
+from punctuated.spark.session.task import worker_limit
 from punctuated.storage.scratch import TableStore
-from punctuated.storage.tables.writer import Written
+from punctuated.storage.tables.written_file import OutputTable
 
 Purpose = tuple[View, dict[str, str], bool]
 
 
 @dataclass(frozen=True)
-class Outlet:
-    """What the step itself does with the output: tables that it writes, and kinds of rows that still leave it."""
+class Routing:
+    """Where the output of a step goes: tables that the step writes itself, and kinds of rows that leave it."""
 
-    tables: tuple[Written, ...] = ()
+    tables: tuple[OutputTable, ...] = ()
     emitted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Query:
-    """Everything that a worker must know."""
+    """Everything that a worker must know of a join."""
 
     join: BoundJoin
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
-    outlet: Outlet | None = None
-    reports: Any = None  # where buckets report, see `metrics.reports`; None: in the output
+    routing: Routing | None = None
+    reports: Any = None  # the accumulator of `metrics.reports`; None: buckets report in the output
 
-    def seen_as(self, view: View, grouping: Grouping | None = None, outlet: Outlet | None = None) -> "Query":
+    def seen_as(self, view: View, grouping: Grouping | None = None, routing: Routing | None = None) -> "Query":
         """The same join, with another part of its output."""
-        return replace(self, join=self.join.seen_as(view, grouping), outlet=outlet)
+        return replace(self, join=self.join.seen_as(view, grouping), routing=routing)
 
     @property
-    def told_as(self) -> str:
+    def report_name(self) -> str:
         """The name under which its buckets report; empty for the last join of a query."""
         return " ".join(stream.name for stream in self.join.spec.streams) if self.join.view is View.CHAIN else ""
 
     @property
     def purpose(self) -> Purpose:
-        """What a bucket in memory is made for, beside the join itself."""
+        """What a bucket in memory depends on: a bucket of another purpose cannot be used."""
         return self.join.view, self.join.definition, self._groups_alone
 
     @property
     def _groups_alone(self) -> bool:
-        """Whether nobody sees the results themselves, but only their groups."""
-        written = () if self.outlet is None else self.outlet.tables
+        """Whether only the groups of the results are needed, not the results themselves."""
+        written = () if self.routing is None else self.routing.tables
         return self.join.grouping is not None and all(each.part != RESULT for each in written)
 
     def new_driver(self, bucket: int, tables: TableStore | None = None) -> JoinDriver:

@@ -1,4 +1,4 @@
-"""What a Spark session must have set for streaming joins."""
+"""The settings of a Spark session that streaming joins need, and how many buckets they get."""
 
 import logging
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from punctuated.errors import SessionError, StreamError
 from punctuated.model.arguments import whole_number
 from punctuated.model.spec import MOST_BUCKETS, MOST_ROUNDS, JoinSpec, JoinType
-from punctuated.spark.session.kind import default_file_system, is_connect
+from punctuated.spark.session.connect import default_file_system, is_connect
 from punctuated.spark.session.workers import check_worker_python
 
 REQUIRED = {
@@ -29,7 +29,7 @@ ON_LOCAL_FILES = {  # otherwise Spark starts a hundred child processes per micro
     ),
 }
 
-UNLESS_SAID = {  # otherwise a step gets the rows of all buckets of its task in one piece
+IF_UNSET = {  # otherwise a step gets the rows of all buckets of its task in one piece
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 
@@ -51,9 +51,9 @@ def configure(spark: SparkSession) -> SparkSession:
     import this package.
     """
     check_worker_python(spark)
-    wished = UNLESS_SAID | (ON_LOCAL_FILES if _is_on_local_files(spark) else {})
-    open_to_us = {name: value for name, value in wished.items() if _conf(spark, name) is None}
-    for name, value in (REQUIRED | RECOMMENDED | open_to_us).items():
+    wanted_settings = IF_UNSET | (ON_LOCAL_FILES if _is_on_local_files(spark) else {})
+    unset = {name: value for name, value in wanted_settings.items() if _conf(spark, name) is None}
+    for name, value in (REQUIRED | RECOMMENDED | unset).items():
         spark.conf.set(name, value)
         _LOG.info("%s = %s", name, value)
     for name, value in AT_START.items():
@@ -63,7 +63,7 @@ def configure(spark: SparkSession) -> SparkSession:
 
 
 def _is_on_local_files(spark: SparkSession) -> bool:
-    """Whether a path without a scheme is one of this host; a client of Spark Connect does not know."""
+    """Whether a path without a scheme is on this host; a client of Spark Connect does not know."""
     return not is_connect(spark) and default_file_system(spark).startswith("file:")
 
 
@@ -86,14 +86,14 @@ def check_session(spark: SparkSession) -> None:
 
 
 def shuffle_partitions(spark: SparkSession) -> int:
-    """Over how many partitions an exchange spreads."""
+    """The number of partitions of an exchange."""
     return int(_conf(spark, "spark.sql.shuffle.partitions") or 200)
 
 
 def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> int:
-    """How many buckets: as many as partitions, rounded up to a power of two; one, if it must hold everything.
+    """The number of buckets: as many as partitions, rounded up to a power of two; one, if one must hold everything.
 
-    With a limit of memory there are more: one is in memory while it is processed, and the others rest meanwhile.
+    With a limit of memory there are more: one bucket is in memory while it is processed, the others wait in the store.
     """
     if spec.how is JoinType.FULL and not spec.left.key and wanted != 1:
         raise StreamError(
@@ -106,8 +106,8 @@ def choose_buckets(spark: SparkSession, spec: JoinSpec, wanted: int | None) -> i
         return 1
     if wanted is None:
         even = min(MOST_BUCKETS, 1 << (shuffle_partitions(spark) - 1).bit_length())
-        rests = spec.memory is not None and not spec.is_staged
-        return max(even, min(_ROUNDS * even, MOST_ROUNDS)) if rests else even
+        is_limited = spec.memory is not None and not spec.is_staged
+        return max(even, min(_ROUNDS * even, MOST_ROUNDS)) if is_limited else even
     return whole_number(wanted, "buckets", StreamError, least=1, most=MOST_BUCKETS)
 
 

@@ -1,23 +1,22 @@
-"""Spark's types and Arrow's."""
+"""Spark's types and Arrow's: the columns of a DataFrame as Arrow types, and back.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+Strings are compared by their bytes here, so columns that Spark would compare by a collation are refused.
+"""
+
+from collections.abc import Iterable
 
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
-from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import col
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
 
 from punctuated.errors import ColumnError, PunctuatedError
 from punctuated.spark.session.versions import arrow_types, spark_types
 
 _MOST_DIGITS = 38
-ArrowFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """How a DataFrame's columns arrive in Python."""
+    """The Arrow types in which a DataFrame's columns arrive in Python."""
     return pa.schema([_arrow_field(field) for field in schema])
 
 
@@ -32,7 +31,7 @@ def _arrow_field(field: StructField) -> pa.Field:
 
 
 def spark_schema(schema: pa.Schema, known: dict[str, StructField]) -> StructType:
-    """The Spark type of each column, `known` where it comes from an input as it is; raises if Spark has none."""
+    """The Spark type of each column, from `known` if an input has the column; raises if Spark has no such type."""
     return StructType([StructField(field.name, _spark_type(field, known.get(field.name))) for field in schema])
 
 
@@ -48,15 +47,15 @@ def _spark_type(field: pa.Field, known: StructField | None) -> DataType:
 
 
 def _is_wide(dtype: pa.DataType) -> bool:
-    """Whether it holds decimals that only Arrow has."""
+    """Whether a type holds decimals that only Arrow has."""
     return "decimal256" in str(dtype)
 
 
-# Collations: strings are compared by their bytes here, so columns that Spark would compare otherwise are refused.
+# Collations
 
 
 def collation_in(dtype: DataType) -> str | None:
-    """The collation of strings of this type, or within it; none if they are compared by their bytes."""
+    """The collation of strings in a type; None if they are compared by their bytes."""
     if isinstance(dtype, StringType):
         return None if dtype.isUTF8BinaryCollation() else dtype.collation
     return next((found for part in _parts(dtype) if (found := collation_in(part)) is not None), None)
@@ -81,45 +80,3 @@ def refuse_collations(schema: StructType, names: Iterable[str], what: str, error
                 f"use an expression that is equal for equal strings, such as lower({name}), "
                 f"or collate({name}, 'UTF8_BINARY') if bytes are meant"
             )
-
-
-# Names of columns: users may use any names.
-#
-# Spark ignores case when it looks up columns by name, and takes a dot for a field of a struct. So nothing here is
-# looked up by a user's name: columns are numbered first.
-
-
-def with_numbers(frame: DataFrame) -> DataFrame:
-    """The same columns under names that are their places; see `column_at`."""
-    return frame.toDF(*map(_number, range(len(frame.columns))))
-
-
-def column_at(place: int) -> Column:
-    """A column of a frame with numbers."""
-    return col(_number(place))
-
-
-def _number(place: int) -> str:
-    return f"c{place}"
-
-
-@dataclass(frozen=True)
-class Named:
-    """A function for `mapInArrow` that gets the columns by these names."""
-
-    names: tuple[str, ...]
-    function: ArrowFunction
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return self.function(batch.rename_columns(list(self.names)) for batch in batches)
-
-
-def map_in_arrow(
-    frame: DataFrame, names: Sequence[str], function: ArrowFunction, schema: StructType | str, *more: Column
-) -> DataFrame:
-    """`mapInArrow` over the columns of these names; `more` follow them without a name."""
-    known = frame.columns
-    chosen = [column_at(known.index(name)) for name in names]
-    behind = [column.alias(f"more{place}") for place, column in enumerate(more)]
-    rows = with_numbers(frame).select(*chosen, *behind)
-    return rows.mapInArrow(Named((*names, *[""] * len(more)), function), schema)

@@ -1,7 +1,7 @@
 """Differences between Spark 4.1 and later versions: the only place that asks for the version.
 
-From 4.2 on, Spark tells a source written in Python where a micro-batch starts, how much it may take, and that its
-trigger is availableNow. Spark 4.1 tells none of this and lacks these names, so they are defined here.
+From 4.2 on, a source written in Python learns from Spark where a micro-batch starts, how much it may take, and that the
+trigger is availableNow. Spark 4.1 lacks all of this and its names, so the names are defined here.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-LIMITS_ARE_TOLD = find_spec("pyspark.sql.streaming.datasource") is not None
+HAS_READ_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None
 
-if TYPE_CHECKING or LIMITS_ARE_TOLD:
+if TYPE_CHECKING or HAS_READ_LIMITS:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 else:
 
@@ -31,11 +31,11 @@ else:
         max_rows: int
 
     class SupportsTriggerAvailableNow:
-        """Wants to be told that the trigger is availableNow."""
+        """A source that learns that the trigger is availableNow."""
 
 
 __all__ = [
-    "LIMITS_ARE_TOLD",
+    "HAS_READ_LIMITS",
     "ReadAllAvailable",
     "ReadLimit",
     "ReadMaxRows",
@@ -44,7 +44,7 @@ __all__ = [
     "spark_types",
 ]
 
-_IN_UTC: dict[str, Any] = {"timezone": "UTC"} if LIMITS_ARE_TOLD else {"timestamp_utc": True}
+_IN_UTC: dict[str, Any] = {"timezone": "UTC"} if HAS_READ_LIMITS else {"timestamp_utc": True}
 
 
 def arrow_types(schema: StructType) -> pa.Schema:

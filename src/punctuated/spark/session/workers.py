@@ -1,53 +1,26 @@
-"""How much memory Spark allows a Python worker."""
+"""The Python of Spark's workers: it must have this package, or the first batch fails with a Java trace.
+
+Workers run what `PYSPARK_PYTHON` named when the session was started, by default `python3`. If the environment is not
+active, that is another Python. On a cluster it is a Python of the hosts, which is not known here.
+"""
 
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from threading import Thread
-from typing import TypeVar
 
-from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from punctuated.errors import SessionError
 from punctuated.runtime.kernel_groups import Kernels
-from punctuated.runtime.prefetch import side_by_side
 from punctuated.runtime.warm_up import compile_beside, is_compiled
-from punctuated.spark.session.kind import is_connect
+from punctuated.spark.session.connect import is_connect
 
-VARIABLE = "PYSPARK_EXECUTOR_MEMORY_MB"  # set by Spark, from `spark.executor.pyspark.memory` and the cores
-T = TypeVar("T")
-_ASK = "import importlib.util as u, sys; print(*sys.version_info[:2], u.find_spec('punctuated') is not None)"
+_PROGRAM = "import importlib.util as u, sys; print(*sys.version_info[:2], u.find_spec('punctuated') is not None)"
 _PATIENCE_S = 60
-
-
-def worker_limit() -> int | None:
-    """Bytes; None without a limit.
-
-    >>> worker_limit() is None
-    True
-    """
-    megabytes = int(os.environ.get(VARIABLE, "-1"))
-    return megabytes << 20 if megabytes > 0 else None
-
-
-# Reading, joining and writing at the same time, in tasks that have several cores.
-
-
-def overlapped(items: Iterator[T]) -> Iterator[T]:
-    """The same items; with more than one core (`spark.task.cpus`) a few are made before they are asked for."""
-    context = TaskContext.get()
-    return items if context is None or context.cpus() < 2 else side_by_side([items])
-
-
-# Whether the Python of Spark's workers has this package: without it, the first batch fails with a Java trace.
-#
-# Workers run what `PYSPARK_PYTHON` named when the session was started, by default `python3`. If the environment is
-# not active, that is another Python. On a cluster it is a Python of the hosts, which is not known here.
 
 
 def check_worker_python(spark: SparkSession) -> None:
@@ -67,7 +40,7 @@ def check_worker_python(spark: SparkSession) -> None:
 
 
 def compile_for_workers(spark: SparkSession, needed: tuple[Kernels, ...]) -> None:
-    """Begin to compile what workers of this machine will need, while the query is still planned."""
+    """Begin to compile the kernels that workers of this machine will need, while the query is still planned."""
     if _is_local(spark) and not all(map(is_compiled, needed)):
         Thread(target=compile_beside, args=(needed,), daemon=True).start()
 
@@ -79,7 +52,7 @@ def _is_local(spark: SparkSession) -> bool:
 
 @cache
 def _fault(python: str, path: str) -> str | None:
-    """What is wrong with this interpreter; asked once, since it takes a moment."""
+    """What is wrong with an interpreter; asked once, because it takes a moment."""
     found = shutil.which(python)
     if found is None:
         return "which does not exist"
@@ -87,7 +60,7 @@ def _fault(python: str, path: str) -> str | None:
         return None
     try:
         answer = subprocess.run(
-            [found, "-c", _ASK],
+            [found, "-c", _PROGRAM],
             capture_output=True,
             text=True,
             timeout=_PATIENCE_S,
@@ -104,6 +77,6 @@ def _fault(python: str, path: str) -> str | None:
 
 
 def _is_this(python: Path) -> bool:
-    """Whether it is exactly the interpreter that runs here; links are followed, environments are kept apart."""
+    """Whether a path is the interpreter of this process; links are followed, environments are kept apart."""
     here = Path(sys.executable)
     return python.parent == here.parent and python.resolve() == here.resolve()

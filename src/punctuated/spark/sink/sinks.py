@@ -1,8 +1,8 @@
-"""Sinks: one query runs a join once and writes the parts of its output to several places.
+"""`write_to`: one query runs a join once and writes each part of its output to a sink of its own.
 
 A table (`pt.parquet`, `pt.delta`, or a path, which means `pt.parquet`) is written by the workers of the join
-themselves, and only one row for each file leaves the step. Other sinks, and paths that workers do not reach, get rows,
-by a function or by Spark's writer.
+themselves, and only one row for each file leaves the step. Other sinks, and paths that workers cannot reach, get rows:
+a function or Spark's writer takes them.
 
 `foreachBatch` repeats a batch that was not committed when a query stopped. Tables are still exact, because they know
 their batches: a folder of Parquet files has a folder for each batch, a Delta table has its log. A repeated batch brings
@@ -24,15 +24,14 @@ from punctuated.errors import StreamError, WindowError
 from punctuated.model.window import parse_duration
 from punctuated.output.in_band import FILE, GROUP, PUNCTUATION, REJECTED, RESULT
 from punctuated.plan.tree import Fact, Kind, PlanNode
-from punctuated.spark.session.kind import is_connect
-from punctuated.spark.session.query import Outlet
-from punctuated.spark.session.types import column_at, with_numbers
-from punctuated.spark.sink.checkpoint import ToldQuery
-from punctuated.spark.sink.folders import check_apart, claim
-from punctuated.spark.sink.parts import KIND_PLACE, Part, Sink, Way, choose_part
+from punctuated.spark.session.columns import column_at, with_numbers
+from punctuated.spark.session.connect import is_connect
+from punctuated.spark.session.query import Routing
+from punctuated.spark.sink.outputs import KIND_INDEX, Sink, SinkOutput, WrittenBy, choose_output
+from punctuated.spark.sink.ownership import CheckpointOwner, check_apart, claim_folders
 from punctuated.storage.tables.delta_table import DeltaTable
 from punctuated.storage.tables.open_table import table_of
-from punctuated.storage.tables.writer import WrittenFile
+from punctuated.storage.tables.written_file import WrittenFile
 
 _ALL_THERE_IS = {"availableNow": True}
 _KINDS = {"results": RESULT, "groups": GROUP, "punctuations": PUNCTUATION, "rejected": REJECTED}
@@ -42,35 +41,35 @@ OnWritten = Callable[[int, str, int], None]  # gets a batch id, a kind of rows, 
 
 
 class Writable(Protocol):
-    """What can be written: a join, or groups of one."""
+    """A join or groups of one: what `write_to` must know of them."""
 
     @property
     def session(self) -> SparkSession:
-        """Where it runs."""
+        """The session of its inputs."""
 
     @property
     def is_streaming(self) -> bool:
-        """Whether it comes in micro-batches."""
+        """Whether its inputs come in micro-batches."""
 
     @property
     def own_kind(self) -> str:
-        """Of the rows that it is itself: results, or groups."""
+        """The kind of its own rows: results, or groups."""
 
     @property
-    def defined(self) -> BoundJoin:
-        """What its state depends on."""
+    def stored_join(self) -> BoundJoin:
+        """The join on which its state depends."""
 
-    def part(self, kind: str) -> tuple[pa.Schema, StructType]:
-        """The columns of a part of its output; raises if it has no such part."""
+    def part_columns(self, kind: str) -> tuple[pa.Schema, StructType]:
+        """The columns of a part of its output, as Arrow and as Spark types; raises if it has no such part."""
 
-    def places(self, kind: str) -> list[tuple[int, str]]:
+    def part_positions(self, kind: str) -> list[tuple[int, str]]:
         """The positions of a part's columns in the rows that leave the step, and their names."""
 
-    def leaving(self, outlet: Outlet) -> DataFrame:
-        """What leaves its step."""
+    def routed(self, routing: Routing) -> DataFrame:
+        """The rows that leave its step when its output goes this way."""
 
     def with_end(self, now: bool) -> "Writable":
-        """The same with the end of all streams, in this run or in a later one."""
+        """The same, with an end of all streams in this run or in a later one."""
 
 
 def write_to(
@@ -118,34 +117,36 @@ def write_to(
         raise StreamError("write_to is for streaming joins; write joined.results and the others as plain DataFrames")
     paths = {part.name: part.path for part in parts if part.path is not None}
     check_apart(paths | {"the checkpoint": os.fspath(checkpoint)})
-    query = ToldQuery(session, os.fspath(checkpoint), writable.defined, finish)
-    query.check()
-    token = _prepared(parts, session, os.fspath(checkpoint)) if paths else ""
-    outlet = Outlet(
-        tables=tuple(part.written(token, session.version) for part in parts if part.way is Way.STEP),
-        emitted=tuple(part.kind for part in parts if part.way is not Way.STEP),
+    owner = CheckpointOwner(session, os.fspath(checkpoint), writable.stored_join, finish)
+    owner.check()
+    token = _prepare(parts, session, os.fspath(checkpoint)) if paths else ""
+    routing = Routing(
+        tables=tuple(part.output_table(token, session.version) for part in parts if part.written_by is WrittenBy.STEP),
+        emitted=tuple(part.kind for part in parts if part.written_by is not WrittenBy.STEP),
     )
-    query.tell()
+    owner.claim()
 
     def start(rows: DataFrame, how: Mapping[str, Any]) -> StreamingQuery:
-        writer = rows.writeStream.foreachBatch(Batches(tuple(parts), outlet, len(rows.columns), on_written))
+        writer = rows.writeStream.foreachBatch(Batches(tuple(parts), routing, len(rows.columns), on_written))
         writer = writer.option("checkpointLocation", os.fspath(checkpoint))
         writer = writer if name is None else writer.queryName(name)
         return (writer.trigger(**how) if how else writer).start()
 
     if not finish:
-        return start(writable.leaving(outlet), started_with)
-    start(writable.with_end(now=False).leaving(outlet), started_with).awaitTermination()
-    ended = writable.with_end(now=True).leaving(outlet)
+        return start(writable.routed(routing), started_with)
+    start(writable.with_end(now=False).routed(routing), started_with).awaitTermination()
+    ended = writable.with_end(now=True).routed(routing)
     return start(ended, {"once": True})  # a single batch, so that the end is behind everything
 
 
 def with_sinks(plan: PlanNode, writable: Writable, sinks: Mapping[str, Sink | None]) -> PlanNode:
-    """The plan, and above it how the rows get to each sink, and why; without sinks they leave as rows."""
+    """The plan under a node that says how the rows get to each sink; without sinks, a plan whose rows leave as rows."""
     parts = _parts(writable, sinks)
-    ways = tuple(Fact(part.name, part.shown_way, {"way": part.way.value, "path": part.path}) for part in parts)
-    if ways:
-        return PlanNode(Kind.OUTPUT, "written by write_to", ways, (plan,))
+    facts = tuple(
+        Fact(part.name, part.description, {"way": part.written_by.value, "path": part.path}) for part in parts
+    )
+    if facts:
+        return PlanNode(Kind.OUTPUT, "written by write_to", facts, (plan,))
     by_workers = "; to tables of write_to, files by the workers" if writable.is_streaming else ""
     leaving = Fact("rows out", f"a DataFrame, Spark's rows{by_workers}", {"way": "spark"})
     return replace(plan, facts=(*plan.facts, leaving))
@@ -159,45 +160,45 @@ class Batches:
     saved. Asking for the files runs all of it, and a file sink of Spark reads every row, but a function may not.
     """
 
-    parts: tuple[Part, ...]
-    outlet: Outlet
+    parts: tuple[SinkOutput, ...]
+    routing: Routing
     n_columns: int
     on_written: OnWritten | None = None
 
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
-        emitted = [part for part in self.parts if part.way is not Way.STEP]
+        emitted = [part for part in self.parts if part.written_by is not WrittenBy.STEP]
         if not emitted:
             self._publish(rows, batch_id)
-        elif len(self.parts) == 1 and emitted[0].way is Way.SPARK:
+        elif len(self.parts) == 1 and emitted[0].written_by is WrittenBy.SPARK:
             emitted[0].write(rows, batch_id)
         else:
             self._write_all(rows, emitted, batch_id)
 
-    def _write_all(self, rows: DataFrame, emitted: list[Part], batch_id: int) -> None:
+    def _write_all(self, rows: DataFrame, emitted: list[SinkOutput], batch_id: int) -> None:
         kept = rows.persist()
         try:
-            if self.outlet.tables:
+            if self.routing.tables:
                 self._publish(kept, batch_id)
-            elif all(part.way is Way.FUNCTION for part in emitted):
+            elif all(part.written_by is WrittenBy.FUNCTION for part in emitted):
                 kept.count()
-            for part in sorted(emitted, key=lambda part: part.way is Way.FUNCTION):
+            for part in sorted(emitted, key=lambda part: part.written_by is WrittenBy.FUNCTION):
                 part.write(kept, batch_id)
         finally:
             kept.unpersist()
 
     def _publish(self, rows: DataFrame, batch_id: int) -> None:
-        """Publish the files that the step has written; their rows have a kind of their own, and come last."""
-        numbered = with_numbers(rows).where(column_at(KIND_PLACE) == FILE).select(column_at(self.n_columns - 1))
+        """Publish the files that the step has written; rows about files have a kind of their own, and come last."""
+        numbered = with_numbers(rows).where(column_at(KIND_INDEX) == FILE).select(column_at(self.n_columns - 1))
         files = [WrittenFile.from_json(row[0]) for row in numbered.collect()]
         folders = {part.kind: part.folders for part in self.parts}
-        for table in self.outlet.tables:
+        for table in self.routing.tables:
             ours = [file for file in files if file.part == table.part]
             table_of(table.sink, folders[table.part]).publish(batch_id, ours, table)
             if self.on_written is not None:
                 self.on_written(batch_id, table.part, sum(file.n_rows for file in ours))
 
 
-def _parts(writable: Writable, sinks: Mapping[str, Sink | None]) -> Iterator[Part]:
+def _parts(writable: Writable, sinks: Mapping[str, Sink | None]) -> Iterator[SinkOutput]:
     wanted = {name: sink for name, sink in sinks.items() if sink is not None}
     for name in wanted:
         if name not in _KINDS:
@@ -209,13 +210,13 @@ def _parts(writable: Writable, sinks: Mapping[str, Sink | None]) -> Iterator[Par
         )
     for name, sink in wanted.items():
         kind = _KINDS[name]
-        yield choose_part(writable.session, kind, sink, writable.part(kind), writable.places(kind))
+        yield choose_output(writable.session, kind, sink, writable.part_columns(kind), writable.part_positions(kind))
 
 
-def _prepared(parts: list[Part], session: SparkSession, checkpoint: str) -> str:
-    """Make sure that the tables belong to this checkpoint, or can; returns the token of the checkpoint."""
+def _prepare(parts: list[SinkOutput], session: SparkSession, checkpoint: str) -> str:
+    """Claim folders for the checkpoint and make Delta tables; returns the token of the checkpoint."""
     folders = [part.path for part in parts if part.path is not None and not part.is_delta]
-    token = claim(session, folders, checkpoint)
+    token = claim_folders(session, folders, checkpoint)
     for part in parts:
         if part.is_delta and part.table is not None and not is_connect(session):
             DeltaTable(part.table).prepare(part.schema, part.name)

@@ -2,7 +2,7 @@
 
 Invariant: rows follow from the options alone, never from batches or restarts.
 
-An offset is a moment of event time, so both streams, read with the same options, move on together: each micro-batch
+An offset is a point in event time, so both streams, read with the same options, move on together: each micro-batch
 brings the next `step` of both. Without `auctions` the data set has no end: it has days with a fixed number of auctions,
 all of which are over before the next day begins.
 """
@@ -40,7 +40,7 @@ Offset = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class AuctionStream:
-    """What determines the rows; without a number of auctions there is no end."""
+    """The parameters that determine the rows; without a number of auctions there is no end."""
 
     name: str
     auctions: int | None = None
@@ -48,7 +48,7 @@ class AuctionStream:
     start: int = 0
 
     def day_at(self, moment: int) -> int:
-        """The day that a moment is in; a data set with an end is a single day."""
+        """The day that contains a moment; a data set with an end is a single day."""
         return 0 if self.auctions is not None else max(0, (moment - self.start) // _DAY_US)
 
     @property
@@ -59,7 +59,7 @@ class AuctionStream:
 
 @dataclass(frozen=True, slots=True)
 class AuctionOptions:
-    """Which stream, and how fast."""
+    """Which stream to read, and how fast."""
 
     stream: AuctionStream
     step: int  # of event time, in a micro-batch
@@ -72,16 +72,16 @@ def is_auction_stream(options: Mapping[str, str]) -> bool:
 
 
 def read_auction_options(options: Mapping[str, str]) -> AuctionOptions:
-    """What the options of the format say.
+    """The options of the format as values.
 
     >>> read_auction_options({"stream": "bids", "auctions": "100", "step": "5 minutes"}).step
     300000000
     """
-    given = read_values(options, _READERS)
-    name, step, speed = given.pop("stream"), given.pop("step", _STEP_US), given.pop("speed", None)
+    values = read_values(options, _READERS)
+    name, step, speed = values.pop("stream"), values.pop("step", _STEP_US), values.pop("speed", None)
     if step <= 0:
         raise StreamError("option step: give a duration longer than zero, such as 1 minute")
-    return AuctionOptions(AuctionStream(name, **given), step, speed)
+    return AuctionOptions(AuctionStream(name, **values), step, speed)
 
 
 class AuctionReader(DataSourceReader):
@@ -93,11 +93,11 @@ class AuctionReader(DataSourceReader):
         self._stream = options.stream
 
     def partitions(self) -> list[InputPartition]:
-        """All of it."""
+        """One partition with the whole data set."""
         return [InputPartition((0, self._stream.start, self._stream.end))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows."""
+        """The rows of a partition."""
         yield from _rows(self._stream, *partition.value).to_batches()
 
 
@@ -109,11 +109,11 @@ class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._paced_from: tuple[int, float] | None = None  # first moment of this run, and when it was asked for
 
     def initialOffset(self) -> Offset:  # noqa: N802  (Spark's name)
-        """Before the first row."""
+        """The offset before the first row."""
         return self._offset(self._stream.start)
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """Steps are ours."""
+        """No limit of Spark's: the option `step` limits a micro-batch."""
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
@@ -123,13 +123,13 @@ class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._speed = None
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """The moment that the next micro-batch may read up to."""
+        """The offset up to which the next micro-batch may read."""
         now = self._moment(start)
         bounds = [now + self._step if self._speed is None else self._due(now), self._stream.end]
         return self._offset(max(now, min(bound for bound in bounds if bound is not None)))
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
-        """The days that the micro-batch has a part in."""
+        """The days that overlap with the micro-batch."""
         first, stop = self._moment(start), self._moment(end)
         days = range(self._stream.day_at(first), self._stream.day_at(stop) + 1) if first < stop else ()
         return [InputPartition((day, first, stop)) for day in days]
@@ -139,7 +139,7 @@ class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         yield from _rows(self._stream, *partition.value).to_batches()
 
     def _due(self, now: int) -> int:
-        """The moment that the speed has reached; each run counts from its first moment."""
+        """The moment that is due at this speed; each run counts from its first moment."""
         assert self._speed is not None
         self._paced_from = self._paced_from or (now, time.monotonic())
         first, since = self._paced_from
@@ -158,7 +158,7 @@ class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def auction_table(stream: AuctionStream, day: int = 0) -> pa.Table:
-    """The rows of a day."""
+    """The whole table of a stream for one day."""
     return _tables(stream.auctions, stream.seed, stream.start, day)[STREAMS.index(stream.name)]
 
 
@@ -176,8 +176,8 @@ def _times(stream: AuctionStream, day: int) -> Any:
 def _tables(n: int | None, seed: int, start: int, day: int) -> tuple[pa.Table, ...]:
     if n is not None:
         return make_auctions(n, seed=seed, start=start)
-    of_day = int(np.random.SeedSequence([seed, day]).generate_state(1, np.uint64)[0])
-    tables = make_auctions(_AUCTIONS_A_DAY, seed=of_day, start=start + day * _DAY_US)
+    day_seed = int(np.random.SeedSequence([seed, day]).generate_state(1, np.uint64)[0])
+    tables = make_auctions(_AUCTIONS_A_DAY, seed=day_seed, start=start + day * _DAY_US)
     return tuple(_numbered_from(table, day * _AUCTIONS_A_DAY) for table in tables)
 
 

@@ -2,14 +2,14 @@
 
 Invariant: row n of a stream follows from the stream's own options, never from batches, partitions or restarts.
 
-A stream is made of pieces, each one call of `generate`. A stream with `rows` is a single piece, so it equals
+A stream is made of sections, each one call of `generate`. A stream with `rows` is a single section, so it equals
 `generate(stream, rows, …)`; it cannot be made of several, because most patterns draw all their keys at once. An endless
-stream is a chain of pieces. Each ends with a punctuation, and the next one goes on with the next key and time:
+stream is a chain of sections. Each ends with a punctuation, and the next one goes on with the next key and time:
 
     rows      0 ... 65,424 | 65,425 ... 130,881 | 130,882 ...     punct-asc-100-40
     ends     <0> ... <653> | <654> ... <1308>   | <1309> ...
 
-So a chain keeps its promises (PW-46) and ends every key. An offset holds its piece: a restart costs one piece.
+So a chain keeps its promises (PW-46) and ends every key. An offset holds its section: a restart costs one section.
 """
 
 import time
@@ -29,7 +29,7 @@ from pyspark.sql.types import StructType
 from punctuated.errors import StreamError
 from punctuated.model.arguments import LARGEST
 from punctuated.spark.session.versions import (
-    LIMITS_ARE_TOLD,
+    HAS_READ_LIMITS,
     ReadAllAvailable,
     ReadLimit,
     ReadMaxRows,
@@ -49,8 +49,8 @@ from punctuated.streams.generator import generate
 FORMAT = "punctuated"
 ROWS_PER_BATCH = 100_000
 PARTITIONS = 2
-_PIECE = 65_536  # tuples drawn for a piece of an endless stream
-_SEGMENTS_PER_PIECE = 4  # drawn at least, however long they are
+_SECTION = 65_536  # tuples drawn for a section of an endless stream
+_SEGMENTS_PER_SECTION = 4  # drawn at least, however long they are
 _MOST_PARTITIONS = 10_000
 _COLUMNS = "key BIGINT, ts TIMESTAMP_LTZ, val BIGINT, last BOOLEAN"
 
@@ -70,7 +70,7 @@ class PunctuatedSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What to write in `format(…)`."""
+        """The name for `format(…)`."""
         return FORMAT
 
     def schema(self) -> str:
@@ -81,14 +81,14 @@ class PunctuatedSource(DataSource):
         return _COLUMNS + ", pattern STRING" * has_rows
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """For `spark.read`."""
+        """The reader for `spark.read`."""
         if is_auction_stream(self.options):
             return AuctionReader(read_auction_options(self.options))
         return GeneratorReader(read_options(self.options))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802  (Spark's name)
-        """For `spark.readStream`."""
-        if not LIMITS_ARE_TOLD:
+        """The reader for `spark.readStream`."""
+        if not HAS_READ_LIMITS:
             raise StreamError(
                 f"as a stream, format({FORMAT!r}) needs Spark 4.2 or newer, which tells a source how much a batch "
                 "may take; read it as a batch, with spark.read and the option rows, or write files with "
@@ -101,7 +101,7 @@ class PunctuatedSource(DataSource):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedStream:
-    """What determines the rows: the parameters of `generate`, with the same defaults; no `rows` means endless."""
+    """The parameters of `generate`, which determine the rows, with its defaults; no `rows` means endless."""
 
     name: str
     rows: int | None = None
@@ -124,7 +124,7 @@ class GeneratedStream:
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """What to generate, how fast, and in how many tasks."""
+    """Which stream to generate, how fast, and in how many tasks."""
 
     stream: GeneratedStream
     rate: float | None  # tuples per second; `None`: as fast as Spark takes them
@@ -133,8 +133,8 @@ class SourceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """`n` tuples from one call of `generate`, the first of them row `first_row` of the stream."""
+class Section:
+    """`n` tuples from one call of `generate`; the first of them is row `first_row` of the stream."""
 
     index: int
     first_row: int
@@ -150,9 +150,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The rows from `first` to `stop`, without `stop`, all of them in one piece."""
+    """The rows from `first` to `stop`, without `stop`, all of them in one section."""
 
-    piece: Piece
+    section: Section
     first: int
     stop: int
 
@@ -167,7 +167,7 @@ class GeneratorReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Contiguous parts of the stream, in their order."""
-        return _cut(self._stream, first_piece(self._stream), 0, self._rows, self._partitions)
+        return _cut(self._stream, first_section(self._stream), 0, self._rows, self._partitions)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a partition."""
@@ -177,7 +177,7 @@ class GeneratorReader(DataSourceReader):
 class GeneratorStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads a stream in micro-batches.
 
-    An offset names the next row, the piece that holds the row before it, and the stream that both belong to. Rows are
+    An offset has the next row, the section that holds the row before it, and the stream that both belong to. Rows are
     counted as in the option `rows`: a row that is a punctuation belongs to the tuple in front of it.
     """
 
@@ -187,11 +187,11 @@ class GeneratorStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._paced_from: tuple[int, float] | None = None  # first row of this run, and when it was asked for
 
     def initialOffset(self) -> Offset:  # noqa: N802
-        """The first row."""
-        return self._offset(0, first_piece(self._stream))
+        """The offset before the first row."""
+        return self._offset(0, first_section(self._stream))
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """The option rowsPerBatch."""
+        """The limit of the option rowsPerBatch."""
         return ReadAllAvailable() if self._rows_per_batch is None else ReadMaxRows(self._rows_per_batch)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
@@ -201,67 +201,67 @@ class GeneratorStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._rate = None
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """The row that the next micro-batch may read up to."""
-        first, piece = self._place(start)
+        """The offset up to which the next micro-batch may read."""
+        first, section = self._position(start)
         allowed = first + limit.max_rows if isinstance(limit, ReadMaxRows) else None
         bounds = (self._stream.rows, self._due(first), allowed)
         most = first + (self._rows_per_batch or ROWS_PER_BATCH)  # of what is endless and always there
         stop = min((bound for bound in bounds if bound is not None), default=most)
-        return self._offset(stop, piece_of(self._stream, piece, stop - 1)) if stop > first else start
+        return self._offset(stop, section_of(self._stream, section, stop - 1)) if stop > first else start
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         """Contiguous parts of the micro-batch, in their order."""
-        (first, piece), (stop, _) = self._place(start), self._place(end)
-        return _cut(self._stream, piece, first, stop, self._partitions)
+        (first, section), (stop, _) = self._position(start), self._position(end)
+        return _cut(self._stream, section, first, stop, self._partitions)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a partition."""
         return _read(self._stream, partition)
 
     def _due(self, row: int) -> int | None:
-        """The row that the rate has reached, if there is a rate; each run counts from its first row and moment."""
+        """The row that is due at this rate, if there is a rate; each run counts from its first row and moment."""
         if self._rate is None:
             return None
         self._paced_from = self._paced_from or (row, time.monotonic())
         first, since = self._paced_from
         return first + int((time.monotonic() - since) * self._rate)
 
-    def _offset(self, row: int, piece: Piece) -> Offset:
-        return {"row": row, "piece": asdict(piece), "stream": asdict(self._stream)}
+    def _offset(self, row: int, section: Section) -> Offset:
+        return {"row": row, "piece": asdict(section), "stream": asdict(self._stream)}
 
-    def _place(self, offset: Offset) -> tuple[int, Piece]:
-        """The row and the piece of an offset, which must be one of this stream."""
+    def _position(self, offset: Offset) -> tuple[int, Section]:
+        """The row and the section of an offset, which must be one of this stream."""
         now, then = asdict(self._stream), offset["stream"]
         if changed := [name for name in now if then.get(name) != now[name]]:
             was = ", ".join(f"{name}={then.get(name)!r} (now {now[name]!r})" for name in changed)
             raise StreamError(
                 f"the checkpoint belongs to another stream, with {was}: restore that, or use a new checkpoint"
             )
-        return offset["row"], Piece(**offset["piece"])
+        return offset["row"], Section(**offset["piece"])  # "piece" is the name in checkpoints
 
 
-def first_piece(stream: GeneratedStream) -> Piece:
-    """The piece that a stream begins with; all there is if it is bounded."""
+def first_section(stream: GeneratedStream) -> Section:
+    """The section that a stream begins with; the whole stream if it is bounded."""
     n = _outline(stream, 0).n if stream.rows is None else stream.rows
-    return Piece(0, 0, n, stream.first_key, stream.start)
+    return Section(0, 0, n, stream.first_key, stream.start)
 
 
-def piece_after(stream: GeneratedStream, piece: Piece) -> Piece:
-    """The next piece of an endless stream: its first key is the first that has not ended so far."""
-    done, index = _outline(stream, piece.index), piece.index + 1
-    first_key, start = piece.first_key + done.n_ended, piece.start + done.duration
-    return Piece(index, piece.stop_row, _outline(stream, index).n, first_key, start)
+def section_after(stream: GeneratedStream, section: Section) -> Section:
+    """The next section of an endless stream: its first key is the first that has not ended so far."""
+    done, index = _outline(stream, section.index), section.index + 1
+    first_key, start = section.first_key + done.n_ended, section.start + done.duration
+    return Section(index, section.stop_row, _outline(stream, index).n, first_key, start)
 
 
-def piece_of(stream: GeneratedStream, piece: Piece, row: int) -> Piece:
-    """The piece that holds a row, found by walking on from a piece that does not lie behind it."""
-    while row >= piece.stop_row:
-        piece = piece_after(stream, piece)
-    return piece
+def section_of(stream: GeneratedStream, section: Section, row: int) -> Section:
+    """The section that holds a row, found by walking on from a section that does not begin behind it."""
+    while row >= section.stop_row:
+        section = section_after(stream, section)
+    return section
 
 
 class Outline(NamedTuple):
-    """What the chain must know of a piece: how many tuples it has, how many keys it ends, and how long it lasts."""
+    """What the chain must know of a section: how many tuples it has, how many keys it ends, and how long it lasts."""
 
     n: int
     n_ended: int
@@ -270,7 +270,7 @@ class Outline(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _outline(stream: GeneratedStream, index: int) -> Outline:
-    """A piece of an endless stream ends with the last of the punctuations drawn for it, if there are any.
+    """A section of an endless stream ends with the last of the punctuations drawn for it, if there are any.
 
     That is sound because neither times nor punctuated rows depend on how much is drawn; only keys do.
     """
@@ -284,31 +284,33 @@ def _quick_draw(name: str) -> tuple[str, int]:
     """A pattern and length to draw times and punctuated rows with: those of `punct` are those of a plain cluster."""
     pattern = parse_arrival(name)
     if not isinstance(pattern, Segments):
-        return name, _PIECE
-    n = max(_PIECE, _SEGMENTS_PER_PIECE * pattern.size)
+        return name, _SECTION
+    n = max(_SECTION, _SEGMENTS_PER_SECTION * pattern.size)
     return (name if pattern.match is None else f"cluster-asc-{pattern.size}"), n
 
 
 def _seed(stream: GeneratedStream, index: int) -> int:
-    """The seed of a piece; the first has the seed of its stream."""
+    """The seed of a section; the first has the seed of its stream."""
     if index == 0:
         return stream.seed
     return int(np.random.SeedSequence([stream.seed, index]).generate_state(1, np.uint64)[0])
 
 
-@lru_cache(maxsize=4)  # the next micro-batch often goes on in the same piece, of each stream of a join
-def _table(stream: GeneratedStream, piece: Piece) -> pa.Table:
-    """The rows of a piece.
+@lru_cache(maxsize=4)  # the next micro-batch often goes on in the same section, of each stream of a join
+def _table(stream: GeneratedStream, section: Section) -> pa.Table:
+    """The rows of a section.
 
-    Irrelevant punctuations lie below the smallest key of the whole stream and differ between pieces.
+    Irrelevant punctuations lie below the smallest key of the whole stream and differ between sections.
     """
-    first_key = piece.first_key
+    first_key = section.first_key
     if stream.punctuations == "irrelevant":
-        n_ended = piece.first_key - stream.first_key
+        n_ended = section.first_key - stream.first_key
         first_key = min(stream.first_key, 0) - n_ended
-    seed = _seed(stream, piece.index)
-    table = generate(stream.name, piece.n, seed, stream.gap, piece.start, stream.ahead, stream.punctuations, first_key)
-    return _shifted(_shifted(table, "key", piece.first_key - first_key), "val", piece.first_row)
+    seed = _seed(stream, section.index)
+    table = generate(
+        stream.name, section.n, seed, stream.gap, section.start, stream.ahead, stream.punctuations, first_key
+    )
+    return _shifted(_shifted(table, "key", section.first_key - first_key), "val", section.first_row)
 
 
 def _shifted(table: pa.Table, column: str, by: int) -> pa.Table:
@@ -316,29 +318,29 @@ def _shifted(table: pa.Table, column: str, by: int) -> pa.Table:
     return table.set_column(at, column, pc.add(table.column(at), pa.scalar(by, pa.int64())))
 
 
-def _cut(stream: GeneratedStream, piece: Piece, first: int, stop: int, n_parts: int) -> list[InputPartition]:
+def _cut(stream: GeneratedStream, section: Section, first: int, stop: int, n_parts: int) -> list[InputPartition]:
     """The rows from `first` to `stop` in contiguous parts of equal size, none of them empty."""
     edges = [first + (stop - first) * part // n_parts for part in range(n_parts + 1)]
-    return [InputPartition(tuple(_slices(stream, piece, *part))) for part in pairwise(edges) if part[0] < part[1]]
+    return [InputPartition(tuple(_slices(stream, section, *part))) for part in pairwise(edges) if part[0] < part[1]]
 
 
-def _slices(stream: GeneratedStream, piece: Piece, first: int, stop: int) -> Iterator[Slice]:
-    """The rows from `first` to `stop`, piece by piece."""
+def _slices(stream: GeneratedStream, section: Section, first: int, stop: int) -> Iterator[Slice]:
+    """The rows from `first` to `stop`, section by section."""
     while first < stop:
-        piece = piece_of(stream, piece, first)
-        end = min(stop, piece.stop_row)
-        yield Slice(piece, first, end)
+        section = section_of(stream, section, first)
+        end = min(stop, section.stop_row)
+        yield Slice(section, first, end)
         first = end
 
 
 def _read(stream: GeneratedStream, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     for part in partition.value:
-        yield from _rows(_table(stream, part.piece), part).to_batches(max_chunksize=_PIECE)
+        yield from _rows(_table(stream, part.section), part).to_batches(max_chunksize=_SECTION)
 
 
 def _rows(table: pa.Table, part: Slice) -> pa.Table:
     """The tuples of a slice, with the punctuations behind them."""
-    first, stop = part.first - part.piece.first_row, part.stop - part.piece.first_row
+    first, stop = part.first - part.section.first_row, part.stop - part.section.first_row
     if "pattern" in table.column_names:
         tuple_idx = np.flatnonzero(table["pattern"].is_null().to_numpy())
         first, stop = np.append(tuple_idx, table.num_rows)[[first, stop]]
@@ -346,7 +348,7 @@ def _rows(table: pa.Table, part: Slice) -> pa.Table:
 
 
 def read_options(options: Mapping[str, str]) -> SourceOptions:
-    """What the options of the format say; case and underscores in their names do not matter.
+    """The options of the format as values; case and underscores in their names do not matter.
 
     >>> read_options({"stream": "unique", "rows": "10", "rowsPerBatch": "4"}).rows_per_batch
     4

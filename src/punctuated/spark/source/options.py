@@ -1,4 +1,4 @@
-"""Options of a source by name and text: each has a reader, which says what it takes."""
+"""Options of a source: texts by name, each with a reader that says which texts it takes."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,12 +17,12 @@ Readers = Mapping[str, Callable[[str], Any]]
 
 
 def read_values(options: Mapping[str, str], readers: Readers) -> dict[str, Any]:
-    """What the options say, by the names that the readers have; case and underscores in names do not matter."""
+    """The values of the options by the names of their readers; case and underscores in names do not matter."""
     spelled = {plain_name(name): name for name in readers}
     if unknown := [name for name in options if plain_name(name) not in spelled]:
         raise StreamError(f"unknown option {', '.join(unknown)}; known: {', '.join(readers)}")
-    given = {spelled[plain_name(name)]: value for name, value in options.items()}
-    return {name: _value(name, text, readers[name]) for name, text in given.items()}
+    texts = {spelled[plain_name(name)]: value for name, value in options.items()}
+    return {name: _value(name, text, readers[name]) for name, text in texts.items()}
 
 
 def plain_name(name: str) -> str:

@@ -1,10 +1,18 @@
-"""Which task reads which bytes of a batch's files: all files in a row, cut into parts of equal size.
+"""Parquet files of a stream: which task reads which bytes, which types fit, and their row groups as rows.
+
+All files of a batch in a row are cut into parts of equal size, one for each task:
 
     files   |─────── a ───────|─ b ─|──── c ────|
     tasks   |────── 0 ──────|────── 1 ─────|─ … |
 
 Every task knows all files and finds the same cuts, so that no planning is needed. As in Hadoop, a row group belongs to
 the part that holds its middle: it has only one, and parts do not overlap. Small files are not cut.
+
+Spark's own reader sets the rules for types and names, so that both readers give the same rows. Whole numbers go into
+wider ones, unsigned ones into the next wider signed type (64 bits into DECIMAL(20,0)), decimals into those with room
+for their digits. Timestamps stay timestamps and local times local times; the old INT96 are timestamps. Nanoseconds,
+which Spark's reader refuses, go into timestamps if all are whole microseconds, and into BIGINT as a number. Columns are
+found by their names, ignoring case; a column that a file does not have is null.
 """
 
 from bisect import bisect_right
@@ -22,7 +30,7 @@ from punctuated.arrow.types import recast
 from punctuated.errors import FileError
 
 SMALLEST = 1 << 20  # bytes: opening a smaller file twice costs more than it gains
-_OLD_MOMENT = "INT96"
+_OLD_TIMESTAMP = "INT96"
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}  # of whole numbers with this many bits
 _UNSIGNED_DIGITS = 20  # of 64 bits without a sign
 _ROWS = 1 << 17  # that are decoded at a time
@@ -31,69 +39,64 @@ _OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyIN
 
 
 class Span(NamedTuple):
-    """A part of the file at a place in the list: from `begin` to `end`, without `end`."""
+    """Bytes of a file, given by its index in a list: from `begin` to `end`, without `end`."""
 
-    place: int
+    file: int
     begin: int
     end: int
 
     def holds(self, byte: int) -> bool:
-        """Whether a byte of the file is in it."""
+        """Whether the span contains this byte of the file."""
         return self.begin <= byte < self.end
 
 
 def spans_of(lengths: Sequence[int], part: int, n_parts: int, smallest: int) -> list[Span]:
-    """What one part contains, in the order of the files.
+    """The spans of one part, in the order of the files.
 
     >>> spans_of([6, 2], 0, 2, smallest=1), spans_of([6, 2], 1, 2, smallest=1)
-    ([Span(place=0, begin=0, end=4)], [Span(place=0, begin=4, end=6), Span(place=1, begin=0, end=2)])
+    ([Span(file=0, begin=0, end=4)], [Span(file=0, begin=4, end=6), Span(file=1, begin=0, end=2)])
     """
     sizes = [max(1, length) for length in lengths]  # an empty file must belong to some part
     starts = [0, *accumulate(sizes)]
     cuts = [_cut(starts, starts[-1] * number // n_parts, smallest) for number in (part, part + 1)]
     files = enumerate(pairwise(starts))
     return [
-        Span(place, max(cuts[0], start) - start, min(cuts[1], stop) - start)
-        for place, (start, stop) in files
+        Span(index, max(cuts[0], start) - start, min(cuts[1], stop) - start)
+        for index, (start, stop) in files
         if start < cuts[1] and cuts[0] < stop
     ]
 
 
 def _cut(starts: Sequence[int], byte: int, smallest: int) -> int:
-    """A cut at this byte, or at the nearer end of the file that it would cut, if that is small."""
+    """A cut at this byte, or at the nearer end of the file that contains it, if the file is small."""
     if byte >= starts[-1]:
         return starts[-1]
-    place = bisect_right(starts, byte) - 1
-    start, stop = starts[place], starts[place + 1]
+    index = bisect_right(starts, byte) - 1
+    start, stop = starts[index], starts[index + 1]
     if stop - start >= smallest:
         return byte
     return start if byte - start <= stop - byte else stop
 
 
-# Which types of a Parquet file a column of a stream takes: those whose every value it can hold unchanged.
-#
-# Spark's own reader sets the rule, so that both ways give the same rows: whole numbers go into wider ones, unsigned
-# ones into the next wider signed type (64 bits into DECIMAL(20,0)), decimals into those with room for their digits.
-# Moments stay moments and local times local times; the old INT96 are moments. Nanoseconds, which Spark's reader
-# refuses, go into timestamps if all are whole microseconds, and into BIGINT as a number.
+# Types that a column of a stream takes: those whose every value it can hold unchanged
 
 
 def file_types(file: pq.ParquetFile) -> pa.Schema:
-    """The columns of a file as Arrow reads them, old moments with their time zone."""
-    leaves = iter([file.schema.column(place).physical_type for place in range(len(file.schema))])
-    return pa.schema([pa.field(field.name, _with_moments(field.type, leaves)) for field in file.schema_arrow])
+    """The columns of a file as Arrow reads them, old timestamps with their time zone."""
+    leaves = iter([file.schema.column(index).physical_type for index in range(len(file.schema))])
+    return pa.schema([pa.field(field.name, _with_old_timestamps(field.type, leaves)) for field in file.schema_arrow])
 
 
-def _with_moments(dtype: pa.DataType, leaves: Iterator[str]) -> pa.DataType:
-    """A type with new types of its leaves, which Parquet numbers in order."""
+def _with_old_timestamps(dtype: pa.DataType, leaves: Iterator[str]) -> pa.DataType:
+    """A type whose leaves, which Parquet numbers in order, are UTC timestamps where Parquet has INT96."""
     plain = _plain(dtype)
     if pa.types.is_struct(plain):
-        return pa.struct([pa.field(field.name, _with_moments(field.type, leaves)) for field in plain])
+        return pa.struct([pa.field(field.name, _with_old_timestamps(field.type, leaves)) for field in plain])
     if pa.types.is_map(plain):
-        return pa.map_(_with_moments(plain.key_type, leaves), _with_moments(plain.item_type, leaves))
+        return pa.map_(_with_old_timestamps(plain.key_type, leaves), _with_old_timestamps(plain.item_type, leaves))
     if pa.types.is_list(plain):
-        return pa.list_(_with_moments(plain.value_type, leaves))
-    return pa.timestamp("us", "UTC") if next(leaves) == _OLD_MOMENT else plain
+        return pa.list_(_with_old_timestamps(plain.value_type, leaves))
+    return pa.timestamp("us", "UTC") if next(leaves) == _OLD_TIMESTAMP else plain
 
 
 def takes(wanted: pa.DataType, found: pa.DataType) -> bool:
@@ -149,14 +152,14 @@ def _takes_nested(wanted: pa.DataType, found: pa.DataType) -> bool:
 
 
 def _takes_field(wanted: pa.Field, there: dict[str, pa.DataType]) -> bool:
-    """A missing field is null, but not if it is only spelled differently."""
+    """Whether a struct's field fits: a missing field is null, but a field that is spelled differently does not fit."""
     if wanted.name in there:
         return takes(wanted.type, there[wanted.name])
     return wanted.name.lower() not in {name.lower() for name in there}
 
 
 def nullable(dtype: pa.DataType) -> pa.DataType:
-    """A type whose parts may be null, as those of a null struct are for Arrow's cast."""
+    """A type whose nested fields may be null, as those of a null struct are for Arrow's cast."""
     if pa.types.is_struct(dtype):
         return pa.struct([pa.field(field.name, nullable(field.type)) for field in dtype])
     if pa.types.is_map(dtype):
@@ -165,7 +168,7 @@ def nullable(dtype: pa.DataType) -> pa.DataType:
 
 
 def _plain(dtype: pa.DataType) -> pa.DataType:
-    """A type without its encoding, which readers may choose and a column of a stream does not have."""
+    """A type without its encoding, which is the reader's choice and not a property of the column."""
     if isinstance(dtype, pa.BaseExtensionType):
         return _plain(dtype.storage_type)
     if pa.types.is_dictionary(dtype):
@@ -179,13 +182,11 @@ def _plain(dtype: pa.DataType) -> pa.DataType:
     return dtype
 
 
-# One Parquet file of a stream: its row groups as rows in the columns of the stream.
-#
-# As in Spark's reader, columns are found by their names, ignoring case; a column that the file does not have is null.
+# Files
 
 
 class OpenFile:
-    """A file whose footer has been read, and whose columns fit.
+    """A file whose footer has been read, and whose columns fit those of the stream.
 
     Args:
         source: The file system, and the path in it.
@@ -215,9 +216,9 @@ class OpenFile:
 
     def _check_calendar(self) -> None:
         """Raise if Spark's reader would shift days: files of Spark 2 count days before 1582 differently."""
-        told = self._file.metadata.metadata or {}
-        major = int(told.get(_SPARK_VERSION, b"3").split(b".")[0])
-        if (major < 3 or any(key in told for key in _OLD_CALENDAR)) and any(map(_has_days, self._schema.types)):
+        metadata = self._file.metadata.metadata or {}
+        major = int(metadata.get(_SPARK_VERSION, b"3").split(b".")[0])
+        if (major < 3 or any(key in metadata for key in _OLD_CALENDAR)) and any(map(_has_days, self._schema.types)):
             raise FileError("its days are in the old calendar, which only Spark's reader knows: use spark.readStream")
 
     def close(self) -> None:
@@ -239,7 +240,7 @@ class OpenFile:
         return found
 
     def row_groups(self, span: Span, where: pc.Expression | None) -> list[int]:
-        """The row groups whose middle is in a span, without those in which a filter finds nothing."""
+        """The row groups whose middle is in a span, without those that hold no row for a filter."""
         footer = self._file.metadata
         begins = [_begin(footer.row_group(number)) for number in range(footer.num_row_groups)]
         middles = [sum(each) // 2 for each in pairwise([*begins, self._length])]
@@ -247,7 +248,7 @@ class OpenFile:
         return held if where is None or not held else self._promising(held, where)
 
     def _promising(self, held: Sequence[int], where: pc.Expression) -> list[int]:
-        """Row groups that may have rows for a filter, by the smallest and largest values in the footer."""
+        """The row groups that may have rows for a filter, by the smallest and largest values in the footer."""
         if any(name in self._file.schema_arrow.names for name in self._constants):
             return list(held)  # the footer has values of a column that the path overrides
         system, path = self._source
@@ -258,7 +259,7 @@ class OpenFile:
             return list(held)
 
     def read(self, row_group: int, where: pc.Expression | None) -> Iterator[pa.RecordBatch]:
-        """The rows of a row group that a filter takes, part by part."""
+        """The rows of a row group that a filter keeps, in batches."""
         columns = list(dict.fromkeys(self._names.values()))
         for batch in self._file.iter_batches(_ROWS, row_groups=[row_group], columns=columns):
             ours = pa.table([self._column(batch, field) for field in self._schema], self._schema.names)
@@ -277,7 +278,7 @@ def _has_days(dtype: pa.DataType) -> bool:
 
 
 def _spelled(name: str, there: Mapping[str, Any]) -> str | None:
-    """How a file spells the name of a column, if it has it."""
+    """The name of a column as a file spells it; None if the file does not have it."""
     if name in there:
         return name
     alike = [each for each in there if each.lower() == name.lower()]

@@ -3,9 +3,13 @@
 The state store is the only truth. An entry is used only if its token is the stored one, and it is taken out before it
 is changed: a task that fails or is attempted twice leaves nothing behind that could be mistaken for a committed state.
 
-Spark gives a bucket to one worker now and to another one later. If a bucket arrives from elsewhere, another one has
-left, and nobody will ask for that one here. So the new bucket replaces the one that has waited longest since an earlier
+Spark gives a bucket to one worker now and to another one later. If a bucket arrives from another worker, another bucket
+has left and will not be needed here. So the new bucket replaces the one that has waited longest since an earlier
 micro-batch. Without that, every worker would soon hold all buckets, most of them out of date.
+
+What a worker has loaded is kept out of the sight of Python's garbage collector. Spark's daemon collects garbage after
+every task of a worker (`pyspark/daemon.py`), and a collection looks at every object of every module and kernel: 80 ms
+of a processor, several times in each micro-batch, while the next tasks wait.
 """
 
 import gc
@@ -17,15 +21,15 @@ from pyspark import TaskContext
 
 from punctuated.runtime.kernel_groups import Kernels, load_kernels
 from punctuated.runtime.warm_up import compile_all
-from punctuated.spark.session.workers import worker_limit
+from punctuated.spark.session.task import worker_limit
 from punctuated.spark.state.bucket import Bucket
 
 Key = tuple[str, int]  # query and bucket
-_LARGEST = 2 << 30
+_LARGEST = 2 << 30  # bytes of all buckets together
 _SHARE = 4  # a fourth of a worker's memory, if that is limited
 
 
-class _Entry(NamedTuple):
+class _CachedBucket(NamedTuple):
     token: str
     bucket: Bucket
     nbytes: int
@@ -37,23 +41,24 @@ class WorkerCache:
 
     def __init__(self, largest: int = _LARGEST) -> None:
         self._largest = largest
-        self._kept: OrderedDict[Key, _Entry] = OrderedDict()
+        self._kept: OrderedDict[Key, _CachedBucket] = OrderedDict()
         self._bytes = 0
 
     def take(self, key: Key, token: str) -> Bucket | None:
-        """The bucket as of that commit, if it is here; it leaves the cache."""
+        """Remove and return the bucket as of that commit, if it is here."""
         found = self._drop(key)
         return found.bucket if found is not None and found.token == token else None
 
     def put(self, key: Key, token: str, bucket: Bucket, stage: int | None = None, *, arrived: bool = False) -> None:
         """Keep a bucket whose last row is out.
 
-        `stage` is Spark's number of what the tasks of a micro-batch do, `arrived` says that it was not here before.
+        `stage` is Spark's number of the stage, which differs in each micro-batch; `arrived` says that the bucket was
+        not here before.
         """
         self._drop(key)
         if arrived and (left := self._oldest(key[0], stage)) is not None:
             self._drop(left)
-        self._kept[key] = _Entry(token, bucket, bucket.driver.nbytes, stage)
+        self._kept[key] = _CachedBucket(token, bucket, bucket.driver.nbytes, stage)
         self._bytes += self._kept[key].nbytes
         while len(self._kept) > 1 and self._bytes > self._largest:
             self._drop(next(iter(self._kept)))
@@ -63,7 +68,7 @@ class WorkerCache:
         ours = next((key for key in self._kept if key[0] == query), None)
         return ours if ours is not None and self._kept[ours].stage != stage else None
 
-    def _drop(self, key: Key) -> _Entry | None:
+    def _drop(self, key: Key) -> _CachedBucket | None:
         found = self._kept.pop(key, None)
         self._bytes -= 0 if found is None else found.nbytes
         return found
@@ -81,20 +86,13 @@ def largest_cache() -> int:
 CACHE = WorkerCache(largest_cache())
 
 
-# What a worker has loaded, out of the sight of Python's garbage collector.
-#
-# Spark's daemon collects garbage after every task of a worker (`pyspark/daemon.py`). A collection looks at every
-# object of every module and kernel, which takes 80 ms of a processor, several times in each micro-batch, while the
-# next tasks wait. What stays as long as the worker is set aside instead. Garbage that comes later is collected as
-# before.
-
-
 @cache
-def load(needed: tuple[Kernels, ...] = ()) -> None:
-    """Compile or load these kernels, and set aside everything that is loaded now; called before a bucket is opened.
+def prepare_worker(needed: tuple[Kernels, ...] = ()) -> None:
+    """Compile or load these kernels, and hide everything that is loaded now from the garbage collector.
 
-    Buckets have cycles of references: one that is set aside would stay for ever. So nothing is set aside while a bucket
-    is kept. Outside of Spark's tasks the process is not ours, and its collector is left alone.
+    Called before a bucket is opened: buckets have cycles of references, and a hidden bucket would stay for ever. So
+    nothing is hidden while a bucket is kept. Outside of Spark's tasks the process is not ours, and its collector is
+    left alone. Garbage that comes later is collected as before.
     """
     compile_all(needed)
     if TaskContext.get() is None:

@@ -1,4 +1,4 @@
-"""Repairs a state that Spark cannot leave by itself.
+"""Repairs a checkpoint that Spark's file sink cannot go on with: the sink has a batch that was not committed.
 
 A query may be killed between the commit of its file sink and its own commit. It then repeats the batch when it is
 started again. The sink has the batch already, so Spark does not run it, finds no state of it, and fails with
@@ -17,7 +17,7 @@ from punctuated.errors import SnapshotError
 
 @dataclass(frozen=True)
 class Repair:
-    """What to do: a batch that the sink must forget, its entry in the sink's log, and where the entry goes."""
+    """A batch that the sink must forget, its entry in the sink's log, and the folder where the entry is kept."""
 
     batch: int
     entry: Path
@@ -33,7 +33,7 @@ class Repair:
 
 
 def find_repair(checkpoint: Path, sink: Path) -> Repair | None:
-    """What a killed query needs, or nothing; raises if these folders are not those of such a query."""
+    """The repair that a killed query needs, or None; raises if these folders are not those of such a query."""
     offsets, commits, log = checkpoint / "offsets", checkpoint / "commits", sink / "_spark_metadata"
     if not offsets.is_dir():
         raise SnapshotError(f"{checkpoint} is not a checkpoint of a query: it has no folder 'offsets'")
@@ -67,13 +67,13 @@ def _check_without(written: dict[int, Path], batch: int, log: Path) -> None:
 
 
 def _batches(folder: Path) -> dict[int, Path]:
-    """The files of a log by their batches."""
+    """The files of a log by the numbers of their batches."""
     files = {file.name.removesuffix(".compact"): file for file in folder.iterdir()} if folder.is_dir() else {}
     return {int(name): file for name, file in files.items() if name.isdecimal()}
 
 
 def _free_folder(sink: Path, batch: int) -> Path:
-    """Beside the log, and hidden from readers like it."""
+    """A new folder beside the log, hidden from readers like the log."""
     names = (f"_forgotten_batch_{batch}{suffix}" for suffix in ("", *map("_{}".format, range(2, 1000))))
     return next(folder for folder in map(sink.joinpath, names) if not folder.exists())
 

@@ -1,8 +1,9 @@
-"""Nested columns leave a step as blobs, which are unpacked after it.
+"""What leaves a step: tables of a view as pandas frames on Arrow memory, which Spark takes without conversion.
 
-PySpark takes a flat column of a step as it is in Arrow memory. But it walks through a nested column of a pandas frame
-value by value, and casts that of an Arrow table; not everything survives this. Blobs of Arrow batches do. Views without
-nested columns do not go through `mapInArrow`, which would halve their rate.
+Nested columns leave a step as blobs, which are unpacked after it. PySpark takes a flat column of a step as it is in
+Arrow memory. But it walks through a nested column of a pandas frame value by value, and casts a nested column of an
+Arrow table, which not every value survives. Blobs of Arrow batches come through as they are. Views without nested
+columns do not go through `mapInArrow`, which would halve their rate.
 """
 
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ PACKED = "_packed"
 _PACKED_TYPES = StructType([StructField(PACKED, BinaryType())])
 _LARGEST = 16 << 20  # bytes of a blob, approximately
 _ROWS = 1 << 17  # per frame: small enough for the caches of a processor
-_FEW = 1 << 14  # results, which wait for others: a frame costs its way to Spark
+_FEW = 1 << 14  # results that wait for more: every frame has a price of its own on its way to Spark
 
 
 def leaves_packed(schema: pa.Schema) -> bool:
@@ -34,19 +35,19 @@ def leaves_packed(schema: pa.Schema) -> bool:
 
 
 def as_blobs(table: pa.Table) -> pa.Table:
-    """A column of blobs of moderate size that hold the rows."""
+    """The rows of a table as a column of blobs of moderate size."""
     n_rows = max(1, len(table) * _LARGEST // max(1, table.nbytes))
     blobs = [to_ipc(table.slice(start, n_rows)).to_pybytes() for start in range(0, len(table), n_rows)]
     return pa.table([pa.array(blobs, pa.binary())], names=[PACKED])
 
 
 def leaving_schema(schema: pa.Schema) -> pa.Schema:
-    """What leaves a step for a view with these columns, as Arrow types."""
+    """The columns that leave a step for a view with these columns, as Arrow types."""
     return pa.schema([(PACKED, pa.binary())]) if leaves_packed(schema) else schema
 
 
 def step_schema(schema: pa.Schema, output: StructType) -> StructType:
-    """What leaves a step for a view with these columns, as Arrow and as Spark types."""
+    """The columns that leave a step for a view with these columns, as Spark types."""
     return _PACKED_TYPES if leaves_packed(schema) else output
 
 
@@ -56,17 +57,17 @@ def unpacked(stepped: DataFrame, schema: pa.Schema, output: StructType) -> DataF
 
 
 def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The function for `mapInArrow`."""
+    """The function for `mapInArrow` over blobs: their rows."""
     for batch in batches:
         for blob in batch.column(PACKED):
             yield from from_ipc(blob.as_buffer()).to_batches()
 
 
-# What leaves a step: tables of a view as pandas frames on Arrow memory, which Spark takes without conversion.
+# Frames
 
 
 def in_large_parts(parts: Iterator[BatchResult]) -> Iterator[BatchResult]:
-    """What a batch brings, in parts that have some results, but for the last one."""
+    """The output of a batch, merged to parts with at least some results, but for the last part."""
     waiting: BatchResult | None = None
     for part in parts:
         waiting = part if waiting is None else waiting.then(part)
@@ -78,11 +79,11 @@ def in_large_parts(parts: Iterator[BatchResult]) -> Iterator[BatchResult]:
 
 
 class Emitter:
-    """What leaves one bucket in one micro-batch, which may come in parts."""
+    """Emits the output of one bucket in one micro-batch, which may come in parts."""
 
     def __init__(self, join: BoundJoin, bucket: Bucket) -> None:
         self._join, self._bucket = join, bucket
-        comes_in_parts = join.grouping is None or join.grouping.is_distinct  # other groups come with their ending
+        comes_in_parts = join.grouping is None or join.grouping.is_distinct  # other groups come when they end
         is_chain = join.view is View.CHAIN
         self._latest = LatestResults(join.key_types) if is_chain and comes_in_parts else None
 
@@ -96,19 +97,19 @@ class Emitter:
         return self._join.views.tables(self._join.view, part, self._bucket.is_primary, self._latest)
 
     def frames(self, part: BatchResult) -> Iterator[pd.DataFrame]:
-        """The same as Spark takes it."""
+        """The tables of a part as frames for Spark."""
         for table in self.tables(part):
             yield from as_frames(table, self._join.schema)
 
     def last_frames(self) -> Iterator[pd.DataFrame]:
-        """What leaves after all parts."""
+        """The frames that leave after all parts."""
         return iter(())
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Nothing to give back."""
+        """There is nothing to release."""
 
 
 def as_frames(table: pa.Table, schema: pa.Schema) -> Iterator[pd.DataFrame]:
@@ -117,7 +118,7 @@ def as_frames(table: pa.Table, schema: pa.Schema) -> Iterator[pd.DataFrame]:
         part = widen(table.slice(start, _ROWS), schema)
         if leaves_packed(schema):
             packed = as_blobs(part)
-            yield from (_frame(packed.slice(place, 1)) for place in range(len(packed)))
+            yield from (_frame(packed.slice(index, 1)) for index in range(len(packed)))
         else:
             yield from map(_frame, _in_one_piece(part))
 
@@ -131,6 +132,6 @@ def _in_one_piece(table: pa.Table) -> Iterator[pa.Table]:
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
-    """On Arrow memory: PySpark takes such columns as they are."""
+    """A frame on Arrow memory, whose columns PySpark takes as they are."""
     frame: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype)
     return frame

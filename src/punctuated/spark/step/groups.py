@@ -24,24 +24,24 @@ from punctuated.output.groups.group_by import GroupBy
 from punctuated.output.in_band import END, GROUP, PROGRESS, RESULT, InBand
 from punctuated.output.views import View
 from punctuated.snapshot import fingerprint
-from punctuated.spark.pack.pack import bucket_ids
+from punctuated.spark.pack.bucket_ids import bucket_ids
 from punctuated.spark.session.query import Query
-from punctuated.spark.state.cache import load
+from punctuated.spark.state.cache import prepare_worker
 from punctuated.spark.step.emit import as_frames
 from punctuated.spark.step.writers import TableWriters
 
 PACKED_DDL = "bucket INT, ended BOOLEAN, reached BIGINT, data BINARY"
-_TOLD = pa.schema([("ended", pa.bool_()), ("reached", pa.int64()), ("data", pa.binary())])
-_PACKED = pa.schema([("bucket", pa.int32()), *_TOLD])
+_SENT = pa.schema([("ended", pa.bool_()), ("reached", pa.int64()), ("data", pa.binary())])
+_PACKED = pa.schema([("bucket", pa.int32()), *_SENT])
 _SAVED = StructType().add("definition", StringType()).add("data", BinaryType())
 
 
 @dataclass(frozen=True)
 class PackGroups:
-    """The function for `mapInArrow`: results by the bucket of their group, the end of the streams to all.
+    """The function for `mapInArrow`: sends results to the bucket of their group, and the end of the streams to all.
 
-    `reached` is the output watermark of the join, which the first bucket reports if groups go on as a stream; once the
-    join has ended, it is the time of that.
+    `reached` is the output watermark of the join, which the first bucket gets if groups go on as a stream; once the
+    join has ended, it is the time of the end.
     """
 
     by: tuple[str, ...]
@@ -51,34 +51,34 @@ class PackGroups:
     are_stream: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        load()
+        prepare_worker()
         for batch in batches:
             table = pa.Table.from_batches([batch])
             rows = self.in_band.of_kind(table, RESULT).select([*self.columns, self.in_band.time])
             ended, reached = self.in_band.is_end(table), self._reached(table)
             spread = split(rows, bucket_numbers([rows[name] for name in self.by], self.n_buckets), self.n_buckets)
-            n_told = self.n_buckets if ended else int(self.are_stream and reached > NEVER)
-            told = [(bucket_ids()[i], ours) for i, ours in enumerate(spread) if len(ours) or i < n_told]
-            data = [to_ipc(ours).to_pybytes() for _, ours in told]
-            ids = pa.array([number for number, _ in told], pa.int32())
-            said = pa.array([ended] * len(told), pa.bool_()), pa.array([reached] * len(told), pa.int64())
-            yield pa.record_batch([ids, *said, pa.array(data, pa.binary())], _PACKED)
+            n_always = self.n_buckets if ended else int(self.are_stream and reached > NEVER)
+            sent = [(bucket_ids()[i], ours) for i, ours in enumerate(spread) if len(ours) or i < n_always]
+            data = [to_ipc(ours).to_pybytes() for _, ours in sent]
+            ids = pa.array([number for number, _ in sent], pa.int32())
+            progress = pa.array([ended] * len(sent), pa.bool_()), pa.array([reached] * len(sent), pa.int64())
+            yield pa.record_batch([ids, *progress, pa.array(data, pa.binary())], _PACKED)
 
     def _reached(self, table: pa.Table) -> int:
-        """NEVER if nothing is reported; a null would reach the step as a float."""
+        """The output watermark in these rows, or NEVER: a null would reach the step as a float."""
         ours = self.in_band
         ends = to_microseconds(ours.of_kind(table, END)[ours.time], ours.time).tolist()
         return int(max([NEVER, *ends, *ours.of_kind(table, PROGRESS)[ours.watermark].to_pylist()]))
 
 
 class GroupStep(StatefulProcessor):
-    """The groups of one bucket as Spark sees them."""
+    """Spark's stateful processor for the groups of one bucket."""
 
     def __init__(self, query: Query) -> None:
         self._query = query
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Declare the state."""
+        """Declare the state to Spark."""
         self._saved = handle.getValueState("groups", _SAVED)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
@@ -88,7 +88,7 @@ class GroupStep(StatefulProcessor):
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket."""
-        load()
+        prepare_worker()
         frames = list(rows)
         groups = self._query.join.groups()
         definition: fingerprint.Fingerprint = {"format": str(fingerprint.FORMAT), **self._query.join.definition}
@@ -96,10 +96,10 @@ class GroupStep(StatefulProcessor):
         if saved is not None:
             fingerprint.check(json.loads(saved[0]), definition)
             groups.load(bytes(saved[1]))
-        batch = gather([pa.Table.from_pandas(frame[_TOLD.names], _TOLD) for frame in frames])
+        batch = gather([pa.Table.from_pandas(frame[_SENT.names], _SENT) for frame in frames])
         number = bucket_ids().index(int(key[0]))
-        if self._query.outlet is not None:
-            with TableWriters(self._query.outlet.tables, number) as writers:
+        if self._query.routing is not None:
+            with TableWriters(self._query.routing.tables, number) as writers:
                 writers.write(GROUP, [groups.process(batch)])
                 yield from as_frames(writers.files(self._query.join.schema), self._query.join.schema)
         else:
@@ -111,22 +111,22 @@ class GroupStep(StatefulProcessor):
             self._saved.update((json.dumps(definition), groups.save()))
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Spark's interface; there is nothing to close."""
 
 
 def gather(packed: Sequence[pa.Table]) -> BatchResult:
-    """Results of a micro-batch, each with its time in a last column, and how far the join is."""
-    told = pa.concat_tables(packed)
-    rows = pa.concat_tables([from_ipc(blob) for blob in told["data"].to_pylist()])
+    """The results of a micro-batch with their times, which come as a last column, and the progress of the join."""
+    whole = pa.concat_tables(packed)
+    rows = pa.concat_tables([from_ipc(blob) for blob in whole["data"].to_pylist()])
     n = rows.num_columns - 1
     times = to_microseconds(rows.column(n), rows.column_names[n])
-    ended, reached = bool(pc.any(told["ended"]).as_py()), int(pc.max(told["reached"]).as_py())
+    ended, reached = bool(pc.any(whole["ended"]).as_py()), int(pc.max(whole["reached"]).as_py())
     watermark = FOREVER if ended else reached
     return BatchResult([rows.remove_column(n)], [times], watermark=watermark, horizon=reached, ended=ended)
 
 
 def group_tables(join: BoundJoin, groups: GroupBy, batch: BatchResult, is_first: bool) -> list[pa.Table]:
-    """What leaves the step: the final groups, and if they are a stream, how far it is."""
+    """The tables that leave the step: the final groups, and if they are a stream, its progress."""
     if join.view is View.GROUPS:
         return [groups.process(batch)]
     return join.views.tables(View.CHAIN, groups.as_results(batch), is_primary=is_first)

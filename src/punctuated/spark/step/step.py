@@ -18,13 +18,13 @@ from punctuated.exchange.parcels import batch_time, read_parcels, rows_brought
 from punctuated.model.counters import per_stream
 from punctuated.output.batch_result import BatchResult
 from punctuated.runtime.kernel_groups import kernels_of
-from punctuated.spark.metrics.in_output import beside, metrics_frame
-from punctuated.spark.metrics.reports import current_stage, report
-from punctuated.spark.pack.pack import Blobs, bucket_ids, read_rejects, sort_blobs
+from punctuated.spark.metrics.reports import report, report_frame, with_empty_reports
+from punctuated.spark.pack.bucket_ids import bucket_ids
+from punctuated.spark.pack.pack import Blobs, sort_blobs, unpack_rejected
 from punctuated.spark.session.query import Query
-from punctuated.spark.session.workers import overlapped
+from punctuated.spark.session.task import current_stage, prefetched
 from punctuated.spark.state.bucket import Bucket, Head, StateLog, new_bucket
-from punctuated.spark.state.cache import CACHE, load
+from punctuated.spark.state.cache import CACHE, prepare_worker
 from punctuated.spark.step.emit import Emitter, as_blobs, in_large_parts, leaves_packed, leaving_schema
 from punctuated.spark.step.groups import gather, group_tables
 from punctuated.spark.step.writers import emitter_of
@@ -33,13 +33,13 @@ Step = Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]  # for `applyInArro
 
 
 class JoinStep(StatefulProcessor):
-    """The join of one bucket as Spark sees it."""
+    """Spark's stateful processor for the join of one bucket."""
 
     def __init__(self, query: Query) -> None:
         self._query = query
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Declare the state."""
+        """Declare the state to Spark."""
         self._log = StateLog(handle, may_overflow=self._query.join.spec.may_overflow)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
@@ -53,48 +53,52 @@ class JoinStep(StatefulProcessor):
         Kernels are loaded here and not in `init`: Spark also calls `init` while it plans, and would wait for them.
         """
         clock, join = Stopwatch(), self._query.join
-        load(kernels_of(join.spec, join.grouping))
+        prepare_worker(kernels_of(join.spec, join.grouping))
         number = bucket_ids().index(int(key[0]))
         head = self._log.head()
         bucket, hit = self._open(number, head)
-        clock.stage("restore")
+        clock.end_stage("restore")
         blobs = _sorted(rows, len(join.inputs))
-        batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
-        parcels = [blob for ours in blobs.streams for blob in ours]
-        now_us = batch_time(parcels) if join.tells_time else None
-        rejects = read_rejects(blobs.rejected)
-        for side in join.spec.sides:
-            bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
-        with emitter_of(self._query, bucket, number) as emitter:
-            yield from self._leaving(emitter.frames(BatchResult(rejected=list(rejects.rows))))
-            for part in in_large_parts(overlapped(bucket.driver.process_in_parts(*batches, now_us=now_us))):
-                clock.stage("join")
-                yield from self._leaving(emitter.frames(part))
-                clock.stage("emit")
-            if blobs.ended:
-                yield from self._leaving(emitter.frames(bucket.driver.end()))
-                clock.stage("join")
-            yield from self._leaving(emitter.last_frames())
-            clock.stage("emit")
+        yield from self._joined(bucket, number, blobs, clock)
         token = os.urandom(16).hex()
         written = self._log.append(bucket, join.n_buckets, head, token)
-        clock.stage("save")
+        clock.end_stage("save")
         streams = [stream.name for stream in join.spec.streams]
-        told = {"bucket": number, "streams": streams, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
-        if number == 0:  # every bucket is told, one tells
-            told["input_rows"] = rows_brought(parcels)
-        yield from self._report(number, json.dumps(_metrics(bucket) | told))
+        work = {"bucket": number, "streams": streams, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
+        if number == 0:  # every bucket knows it, one reports it
+            work["input_rows"] = rows_brought(blobs.parcels)
+        yield from self._report(number, json.dumps(_metrics(bucket) | work))
         CACHE.put((self._query.identity, number), token, bucket, current_stage(), arrived=not hit)
 
-    def _leaving(self, frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        return frames if self._query.reports is not None else beside(frames)
+    def _joined(self, bucket: Bucket, number: int, blobs: Blobs, clock: "Stopwatch") -> Iterator[pd.DataFrame]:
+        """All frames that leave the step for the objects in these blobs."""
+        join, driver = self._query.join, bucket.driver
+        batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
+        now_us = batch_time(blobs.parcels) if join.tells_time else None
+        rejected = unpack_rejected(blobs.rejected)
+        for side in join.spec.sides:
+            driver.count_corrupt(side, rejected.n_corrupt[join.spec.streams[side].name])
+        with emitter_of(self._query, bucket, number) as emitter:
+            yield from self._leaving(emitter.frames(BatchResult(rejected=list(rejected.rows))))
+            for part in in_large_parts(prefetched(driver.process_in_parts(*batches, now_us=now_us))):
+                clock.end_stage("join")
+                yield from self._leaving(emitter.frames(part))
+                clock.end_stage("emit")
+            if blobs.ended:
+                yield from self._leaving(emitter.frames(driver.end()))
+                clock.end_stage("join")
+            yield from self._leaving(emitter.last_frames())
+            clock.end_stage("emit")
 
-    def _report(self, number: int, said: str) -> Iterator[pd.DataFrame]:
-        """A row with a report, unless there is a better way to report."""
+    def _leaving(self, frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        return frames if self._query.reports is not None else with_empty_reports(frames)
+
+    def _report(self, number: int, text: str) -> Iterator[pd.DataFrame]:
+        """Report by the accumulator, or else by a row of the output."""
         if self._query.reports is not None:
-            report(self._query.reports, self._query.told_as, number, said)
+            report(self._query.reports, self._query.report_name, number, text)
         else:
-            yield metrics_frame(leaving_schema(self._query.join.schema), said)
+            yield report_frame(leaving_schema(self._query.join.schema), text)
 
     def _open(self, number: int, head: Head | None) -> tuple[Bucket, bool]:
         """The bucket from the cache if it was made for this query, else from the log, which refuses other queries."""
@@ -105,7 +109,7 @@ class JoinStep(StatefulProcessor):
         return self._log.restore(self._query, number, head), False
 
     def close(self) -> None:
-        """Nothing to close: the cache outlives the step."""
+        """Spark's interface; there is nothing to close, because the cache outlives the step."""
 
 
 def _sorted(rows: Iterator[pd.DataFrame], n_streams: int) -> Blobs:
@@ -122,24 +126,24 @@ def _metrics(bucket: Bucket) -> dict[str, int]:
 
 
 class Stopwatch:
-    """How long the stages of a step took; nothing but metrics depends on it."""
+    """Measures how long the stages of a step take; only metrics depend on it."""
 
     def __init__(self) -> None:
         self.stages: dict[str, int] = {}
         self._since = time.monotonic_ns()
 
-    def stage(self, name: str) -> None:
-        """A stage, or a part of it, is over."""
+    def end_stage(self, name: str) -> None:
+        """Count the time since the last call for this stage, which may end several times."""
         now = time.monotonic_ns()
         self.stages[f"{name}_us"] = self.stages.get(f"{name}_us", 0) + (now - self._since) // 1_000
         self._since = now
 
 
-# The step of a batch query: one micro-batch, then the end of all streams, and no state.
+# Batch queries: one micro-batch, then the end of all streams, and no state
 
 
 def batch_step(query: Query) -> Step:
-    """Takes a bucket's blobs and returns its rows."""
+    """The function for `applyInArrow` that joins the blobs of a bucket."""
 
     def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
         return _join(query, bucket_ids().index(key[0].as_py()), packed)
@@ -148,7 +152,7 @@ def batch_step(query: Query) -> Step:
 
 
 def group_batch_step(query: Query) -> Step:
-    """The same for groups behind a join."""
+    """The function for `applyInArrow` that makes the groups of a bucket behind a join."""
 
     def step(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
         is_first = key[0].as_py() == bucket_ids()[0]
@@ -162,12 +166,12 @@ def _join(query: Query, number: int, packed: pa.Table) -> pa.Table:
     columns = (packed[name].to_pylist() for name in ("side", "rejected", "data"))
     blobs = sort_blobs(len(query.join.inputs), *columns)
     batches = [read_parcels(schema, ours) for schema, ours in zip(query.join.schemas, blobs.streams, strict=True)]
-    whole = BatchResult(rejected=list(read_rejects(blobs.rejected).rows))
+    whole = BatchResult(rejected=list(unpack_rejected(blobs.rejected).rows))
     whole = whole.then(bucket.driver.process(*batches)).then(bucket.driver.end())
     return _complete(Emitter(query.join, bucket).tables(whole), query.join.schema)
 
 
 def _complete(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
-    """All rows with all columns, as they leave a step."""
+    """The rows of all tables with all columns, as they leave a step."""
     rows = pa.concat_tables([schema.empty_table(), *(widen(table, schema) for table in tables)])
     return as_blobs(rows) if leaves_packed(schema) else rows

@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from punctuated.errors import ColumnError, StreamError
 from punctuated.model.arguments import closest_name
 from punctuated.sql.parse.syntax import CreateStream
-from punctuated.storage.tables.file_systems import LOCAL, has_scheme, locate, split_path
+from punctuated.storage.tables.location import LOCAL, has_scheme, locate, split_path
 
 _ALIKE = 0.85  # names that differ by more may be options that a new Spark has
 _OF_FILES = (

@@ -21,7 +21,7 @@ from punctuated.sql.sources.sources import (
     take_option,
     truth_of,
 )
-from punctuated.storage.tables.file_systems import parse_path
+from punctuated.storage.tables.location import parse_path
 
 _OUR_PACKAGE = re.compile(r"punctuated\.errors\.\w+: (.+)")
 _CONDITION = re.compile(r"\[[A-Z][A-Z0-9_.]+\] .+")  # how Spark's own messages begin

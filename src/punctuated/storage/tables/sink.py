@@ -18,8 +18,8 @@ _ORDERS = ("ascending", "descending")
 SortKey = str | tuple[str, str]
 
 
-class Kind(StrEnum):
-    """By what a batch becomes visible: its folder, or a commit in the table's log."""
+class TableKind(StrEnum):
+    """What makes a batch visible: its folder, or a commit in the log of the table."""
 
     PARQUET = "parquet"
     DELTA = "delta"
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 class TableSink:
     """Where a part of a join's output goes, and what its files look like. Made by `pt.parquet` and `pt.delta`."""
 
-    kind: Kind
+    kind: TableKind
     path: str
     sort_by: tuple[tuple[str, str], ...] = ()
     partition_by: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class TableSink:
                 if name not in schema.names:
                     raise SinkError(f"{option}: {what} have no column {name!r}, only {', '.join(schema.names)}")
         for name in self.partition_by:
-            if not _parts_by(dtype := schema.field(name).type):
+            if not _can_partition(dtype := schema.field(name).type):
                 raise SinkError(
                     f"partition_by: the column {name!r} of {what} is of type {dtype}; folders are named after whole "
                     "numbers, decimals, texts, dates and booleans"
@@ -82,7 +82,7 @@ def parquet(
     """
     if writer not in ("auto", "spark"):
         raise SinkError(f"writer={writer!r}: give 'auto' or 'spark'")
-    return _table(Kind.PARQUET, path, sort_by, partition_by, file_size, compression, by_spark=writer == "spark")
+    return _table(TableKind.PARQUET, path, sort_by, partition_by, file_size, compression, by_spark=writer == "spark")
 
 
 def delta(
@@ -113,11 +113,11 @@ def delta(
         ('day',)
     """
     options = dict(storage_options or {})
-    return _table(Kind.DELTA, path, sort_by, partition_by, file_size, compression, storage_options=options)
+    return _table(TableKind.DELTA, path, sort_by, partition_by, file_size, compression, storage_options=options)
 
 
 def _table(
-    kind: Kind,
+    kind: TableKind,
     path: str | os.PathLike[str],
     sort_by: SortKey | Sequence[SortKey],
     partition_by: str | Sequence[str],
@@ -132,21 +132,21 @@ def _table(
     parts = column_names(partition_by, "partition_by", SinkError)
     if len(set(parts)) < len(parts):
         raise SinkError(f"partition_by={partition_by!r} names a column twice")
-    place, size = os.fspath(path).rstrip("/"), parse_size(file_size, "file_size")
-    return TableSink(kind, place, _sort_keys(sort_by), parts, size, compression, **more)
+    root, size = os.fspath(path).rstrip("/"), parse_size(file_size, "file_size")
+    return TableSink(kind, root, _sort_keys(sort_by), parts, size, compression, **more)
 
 
-def _sort_keys(given: SortKey | Sequence[SortKey]) -> tuple[tuple[str, str], ...]:
-    if isinstance(given, str):
-        return ((given, _ORDERS[0]),)
-    listed = [given] if len(given) == 2 and given[1] in _ORDERS else list(given)
+def _sort_keys(sort_by: SortKey | Sequence[SortKey]) -> tuple[tuple[str, str], ...]:
+    if isinstance(sort_by, str):
+        return ((sort_by, _ORDERS[0]),)
+    listed = [sort_by] if len(sort_by) == 2 and sort_by[1] in _ORDERS else list(sort_by)
     keys = [(each, _ORDERS[0]) if isinstance(each, str) else tuple(each) for each in listed]
     for key in keys:
         if len(key) != 2 or not isinstance(key[0], str) or key[1] not in _ORDERS:
-            raise SinkError(f"sort_by={given!r}: give names of columns, or pairs such as ('price', 'descending')")
+            raise SinkError(f"sort_by={sort_by!r}: give names of columns, or pairs such as ('price', 'descending')")
     return tuple((str(name), str(order)) for name, order in keys)
 
 
-def _parts_by(dtype: pa.DataType) -> bool:
+def _can_partition(dtype: pa.DataType) -> bool:
     kinds = (pa.types.is_integer, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_date32)
     return any(of_kind(dtype) for of_kind in (*kinds, pa.types.is_string, pa.types.is_large_string))

@@ -1,10 +1,11 @@
-"""In which types columns are stored: those that Spark, Delta and every reader of Parquet have.
+"""The types in which columns are stored: types that Spark, Delta and every reader of Parquet have.
 
 Fields of nested columns may be null, as everything that is read from files may: where a struct is null, Arrow lets
 fields be null that are declared otherwise, and Parquet does not.
 
 Unsigned integers become signed ones of twice the width (64 bits: a decimal), half floats become floats, times and
-timestamps in nanoseconds become microseconds, which fails if a value is none. All else is stored as it is.
+timestamps in nanoseconds become microseconds, which fails if a value is not a whole microsecond. All other types are
+stored as they are.
 """
 
 import pyarrow as pa
@@ -37,7 +38,7 @@ def stored_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def check_delta_types(schema: pa.Schema, what: str) -> None:
-    """Raise if a column has no place in a Delta table."""
+    """Raise if a column has a type that Delta tables do not have."""
     for field in schema:
         if (found := _unknown_to_delta(field.type)) is not None:
             raise SinkError(
@@ -70,5 +71,5 @@ def _stored(dtype: pa.DataType) -> pa.DataType:
 def _unknown_to_delta(dtype: pa.DataType) -> pa.DataType | None:
     if kind.is_time(dtype) or kind.is_duration(dtype) or kind.is_interval(dtype) or kind.is_null(dtype):
         return dtype
-    inner = [dtype.field(place).type for place in range(dtype.num_fields)] if kind.is_nested(dtype) else []
+    inner = [dtype.field(index).type for index in range(dtype.num_fields)] if kind.is_nested(dtype) else []
     return next((found for each in inner if (found := _unknown_to_delta(each)) is not None), None)
