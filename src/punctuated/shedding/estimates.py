@@ -17,7 +17,7 @@ The square of a sum counts each pair with itself, too. As (1 - q p) - (1 - q) - 
 
     Var(T) ≈ Σ_i (1 - q_i) (Σ_j w_ij)² + Σ_j (1 - p_j) (Σ_i w_ij)² - Σ_ij (1 - q_i) (1 - p_j) w_ij²
 
-The covariance of two sums has products in place of squares. A mean is a ratio T_y / T_x, x telling where y is not null,
+The covariance of two sums has products in place of squares. A mean is a ratio T_y / T_x, x being 1 where y is not null,
 and its variance is that of Σ (y - mean x) / T_x, by linearisation.
 
 All pairs of a j come in one batch, but those of an i do not. So plain sums are kept for each open group, and for each i
