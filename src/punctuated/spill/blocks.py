@@ -1,7 +1,7 @@
 """Blocks of tuples on disk: each one is written once under a number, and a record says what is known of it.
 
 Both policies keep what they spill here: `spill.value_blocks` whole values, `operator.staged.disk` partitions. A policy
-chooses the fields of the records, which go into blocks together, and when they come back.
+chooses which tuples go into a block together, what its record says of them, and when they are read again.
 
 Invariant: a table that was written never changes. What leaves a block is marked as gone, and blocks of which little is
 left are replaced by new ones. So a save writes each block once, and of the others only what their records say.
@@ -55,15 +55,15 @@ class BlockStore:
     # Reading and writing
 
     def add(self, table: pa.Table, **known: Any) -> int:
-        """Write a block with the fields of its record; returns its number."""
+        """Write a block with all fields of its record; returns its number."""
         number = self.next_number
         self.next_number += 1
         self.tables.write(self._name(number), table)
-        record = np.zeros(1, self.records.dtype)
-        record["number"] = number
+        records = np.empty(self.records.size + 1, self.records.dtype)
+        records[:-1], records["number"][-1] = self.records, number
         for name, value in known.items():
-            record[name] = value
-        self.records = np.concatenate([self.records, record])
+            records[name][-1] = value
+        self.records = records
         return number
 
     def read(self, number: int) -> pa.Table:
@@ -92,8 +92,9 @@ class BlockStore:
         for number in numbers.tolist():
             self.tables.remove(self._name(number))
             self._alive.pop(number, None)
-        is_gone = np.isin(self.records["number"], numbers)
-        gone, self.records = self.records[is_gone], self.records[~is_gone]
+        stays = np.ones(self.records.size, np.bool_)
+        stays[np.searchsorted(self.numbers, numbers)] = False
+        gone, self.records = self.records[~stays], self.records[stays]
         return np.asarray(gone)
 
     def _name(self, number: int) -> str:
