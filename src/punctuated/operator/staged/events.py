@@ -1,16 +1,21 @@
 """Events of a join in stages (PJ-13): a monitor finds out which have occurred, a registry calls their listeners.
 
 Who listens, in which order and under which conditions, may change at any time, also while listeners are being called.
+A batch is interrupted wherever an event may occur, so that none is noticed late.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from punctuated.arrow.ipc import from_json, to_json
 from punctuated.errors import AlgorithmError
-from punctuated.kernels.layout import FOREVER, NEVER
+from punctuated.kernels.layout import END_STREAM, FOREVER, NEVER, Objects
+from punctuated.kernels.order import unpack_object
 from punctuated.model.policy import Condition, Event, Listener, Policy
+from punctuated.model.spec import StreamSpec
 from punctuated.operator.staged.disk import DiskParts
-from punctuated.snapshot.parts import Content, Loaded
+from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded
 from punctuated.state.arrays import JoinState
 
 _BUFFERED = 0.5  # of memory: beyond that, tuples that wait for a disk join only are too many
@@ -163,3 +168,51 @@ class Monitor:
     def load(self, saved: Loaded) -> None:
         """Go on counting."""
         self.since_propagation, self.propagated_at, self.is_requested, self.buffered = from_json(saved.plain["counted"])
+
+
+# Where a batch must be interrupted, so that events are noticed in time
+
+
+class Interruptions:
+    """The objects of a batch before or after which an event may occur."""
+
+    def __init__(self, streams: Sequence[StreamSpec], silence_us: int | None) -> None:
+        self._always_end = [stream.unique or stream.clustered for stream in streams]
+        self._silence_us = silence_us
+        self.silences, self.ends, self._times, self._endings = (NO_INTS for _ in range(4))
+
+    def begin(self, order: Ints, inputs: Sequence[Objects]) -> None:
+        """A batch begins."""
+        position, is_punctuation, side = unpack_object(order)
+        self._times = np.empty(order.size, np.int64)
+        is_end = np.zeros(order.size, np.bool_)
+        may_end = is_punctuation != 0
+        for stream, objects in enumerate(inputs):
+            ours = side == stream
+            punctuations = ours & (is_punctuation != 0)
+            tuples = ours & ~punctuations
+            self._times[tuples] = objects.ts[position[tuples]]
+            self._times[punctuations] = objects.punctuation_ts[position[punctuations]]
+            is_end[punctuations] = objects.punctuation_kind[position[punctuations]] == END_STREAM
+            may_end |= ours & self._always_end[stream]
+        self.ends = np.flatnonzero(is_end)
+        self._endings = np.cumsum(may_end)
+        gaps = np.diff(self._times) >= (FOREVER if self._silence_us is None else self._silence_us)
+        self.silences = np.flatnonzero(gaps) + 1
+
+    def next_stop(self, at: int, stop: int) -> int:
+        """The next object that follows a silence or ends a stream, or `stop` if that comes before."""
+        for indices in (self.silences, self.ends):
+            following = np.searchsorted(indices, at, side="right")
+            if following < indices.size:
+                stop = min(stop, int(indices[following]))
+        return stop
+
+    def after_endings(self, at: int, n: int) -> int:
+        """Behind the object with the n-th ending from `at` on, if each object that may end a value does."""
+        before = int(self._endings[at - 1]) if at else 0
+        return int(np.searchsorted(self._endings, before + n)) + 1
+
+    def after_time(self, time: int) -> int:
+        """Behind the first object at or after a time."""
+        return int(np.searchsorted(self._times, time)) + 1

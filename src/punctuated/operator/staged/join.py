@@ -11,104 +11,22 @@ may occur, so tasks run neither too early nor too late.
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from punctuated.kernels import layout as lay
 from punctuated.kernels.layout import Objects
-from punctuated.kernels.order import unpack, unpack_object
-from punctuated.model.memory import Memory
+from punctuated.kernels.order import unpack
 from punctuated.model.pattern import Pattern
 from punctuated.model.policy import Event, Listener, Policy
-from punctuated.model.spec import StreamSpec
 from punctuated.operator.staged.disk import DiskParts
-from punctuated.operator.staged.events import Monitor, Registry
-from punctuated.operator.staged.memory import Partitions, StampClock
+from punctuated.operator.staged.events import Interruptions, Monitor, Registry
+from punctuated.operator.staged.memory import MemoryLimit, Partitions, StampClock
 from punctuated.operator.staged.punctuation_index import PunctuationIndex
 from punctuated.operator.staged.state import PartitionedState
 from punctuated.operator.staged.tasks import DiskJoin, PropagationTask, StatePurge, StateRelocation
 from punctuated.punctuations.pending_ranges import Pending
-from punctuated.snapshot.parts import NO_INTS, Ints, Part
+from punctuated.snapshot.parts import Ints, Part
 from punctuated.spill.policy import Stored
-from punctuated.state.arrays import JoinState
-from punctuated.state.budget import tuples_within
-from punctuated.state.rows import RowStore
 from punctuated.storage.scratch import TableStore
 
-_FEWEST = 4096  # tuples of the disk that are read at a time
-_ROW_BYTES = 64  # of a row, as long as none is known
 _PROPAGATIONS = (Event.PROPAGATION_REQUESTED, Event.PROPAGATION_TIME_EXPIRED, Event.PROPAGATION_COUNT_REACHED)
-
-
-# How many tuples may be in memory
-
-
-class MemoryLimit:
-    """A limit of tuples: as given, or as many as fit into the bytes given, which depends on the widths of rows."""
-
-    def __init__(self, memory: Memory | None, state: JoinState) -> None:
-        self._memory, self._state = memory, state
-        self._row_bytes = _ROW_BYTES
-        self._last: int | None = None
-
-    def tuples(self, rows: Sequence[RowStore]) -> int | None:
-        """The most tuples that may be in memory; `rows` says how wide they are."""
-        if self._memory is None:
-            return None
-        self._row_bytes = max([self._row_bytes, *(int(each.bytes_per_row) for each in rows)])
-        self._last = tuples_within(self._memory, self._state, self._row_bytes)
-        return self._last
-
-    def piece_size(self) -> int:
-        """How many tuples may be read from disk at a time, beside those in memory."""
-        return _FEWEST if self._last is None else max(_FEWEST, self._last // 2)
-
-
-# Where a batch must be interrupted, so that events are noticed in time
-
-
-class Interruptions:
-    """The objects of a batch before or after which an event may occur."""
-
-    def __init__(self, streams: Sequence[StreamSpec], silence_us: int | None) -> None:
-        self._always_end = [stream.unique or stream.clustered for stream in streams]
-        self._silence_us = silence_us
-        self.silences, self.ends, self._times, self._endings = (NO_INTS for _ in range(4))
-
-    def begin(self, order: Ints, inputs: Sequence[lay.Objects]) -> None:
-        """A batch begins."""
-        position, is_punctuation, side = unpack_object(order)
-        self._times = np.empty(order.size, np.int64)
-        is_end = np.zeros(order.size, np.bool_)
-        may_end = is_punctuation != 0
-        for stream, objects in enumerate(inputs):
-            ours = side == stream
-            punctuations = ours & (is_punctuation != 0)
-            tuples = ours & ~punctuations
-            self._times[tuples] = objects.ts[position[tuples]]
-            self._times[punctuations] = objects.punctuation_ts[position[punctuations]]
-            is_end[punctuations] = objects.punctuation_kind[position[punctuations]] == lay.END_STREAM
-            may_end |= ours & self._always_end[stream]
-        self.ends = np.flatnonzero(is_end)
-        self._endings = np.cumsum(may_end)
-        gaps = np.diff(self._times) >= (lay.FOREVER if self._silence_us is None else self._silence_us)
-        self.silences = np.flatnonzero(gaps) + 1
-
-    def next_stop(self, at: int, stop: int) -> int:
-        """The next object that follows a silence or ends a stream, or `stop` if that comes before."""
-        for indices in (self.silences, self.ends):
-            following = np.searchsorted(indices, at, side="right")
-            if following < indices.size:
-                stop = min(stop, int(indices[following]))
-        return stop
-
-    def after_endings(self, at: int, n: int) -> int:
-        """Behind the object with the n-th ending from `at` on, if each object that may end a value does."""
-        before = int(self._endings[at - 1]) if at else 0
-        return int(np.searchsorted(self._endings, before + n)) + 1
-
-    def after_time(self, time: int) -> int:
-        """Behind the first object at or after a time."""
-        return int(np.searchsorted(self._times, time)) + 1
 
 
 # Who listens

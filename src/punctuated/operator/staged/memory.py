@@ -1,9 +1,10 @@
-"""Tuples in memory by partition and stamp: what stage 1 has joined, and what goes to disk together.
+"""Tuples in memory by partition and stamp: how many there may be, and which go to disk together.
 
 Values are partitioned by a hash of their codes. A stamp says when a tuple came to memory or left it; all stamps are of
 one clock, so that two stamps tell whether two tuples have met (see `kernels.staged`).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,14 +12,18 @@ import numpy.typing as npt
 
 from punctuated.kernels.layout import FOREVER, Records
 from punctuated.kernels.staged import MEMBER
+from punctuated.model.memory import Memory
 from punctuated.snapshot.parts import Ints
 from punctuated.state.arrays import JoinState
-from punctuated.state.rows import ring_positions
+from punctuated.state.budget import tuples_within
+from punctuated.state.rows import RowStore, ring_positions
 
 _TICK_BITS = 16  # below the number of an object: what is done between two objects
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _FEWEST, _MOST = 2, 64
 _TUPLES = 256  # in memory for each partition, so that its parts are worth files
+_LEAST_READ = 4096  # tuples of the disk that are read at a time
+_ROW_BYTES = 64  # of a row, as long as none is known
 
 
 class StampClock:
@@ -90,3 +95,24 @@ class MemoryTuples(NamedTuple):
         members["arrived"] = StampClock.arrivals(state.arrays.seq[self.positions])
         members["departed"] = FOREVER
         return np.asarray(members[np.argsort(members["code"], kind="stable")])
+
+
+class MemoryLimit:
+    """A limit of tuples: as given, or as many as fit into the bytes given, which depends on the widths of rows."""
+
+    def __init__(self, memory: Memory | None, state: JoinState) -> None:
+        self._memory, self._state = memory, state
+        self._row_bytes = _ROW_BYTES
+        self._last: int | None = None
+
+    def tuples(self, rows: Sequence[RowStore]) -> int | None:
+        """The most tuples that may be in memory; `rows` says how wide they are."""
+        if self._memory is None:
+            return None
+        self._row_bytes = max([self._row_bytes, *(int(each.bytes_per_row) for each in rows)])
+        self._last = tuples_within(self._memory, self._state, self._row_bytes)
+        return self._last
+
+    def piece_size(self) -> int:
+        """How many tuples may be read from disk at a time, beside those in memory."""
+        return _LEAST_READ if self._last is None else max(_LEAST_READ, self._last // 2)
