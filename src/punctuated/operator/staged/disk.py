@@ -108,6 +108,8 @@ class DiskParts:
         self._remove(self._blocks.numbers[self._blocks.records["side"] == side])
 
     def _remove(self, numbers: Ints) -> None:
+        if not numbers.size:
+            return
         gone = self._blocks.remove(numbers)
         np.subtract.at(self.tuples, (gone["side"], gone["partition"]), gone["n"])
 
@@ -122,7 +124,7 @@ class DiskParts:
 
         By then, tuples have been compared with all punctuations up to `built_to`.
         """
-        changed: list[pa.Table] = []
+        gone, changed = list[int](), list[pa.Table]()
         small, ours = self.piece_size // 4, self._of_part(side, partition)
         merged = self._blocks.mergeable(ours & (self._blocks.records["n"] <= small), _MERGED).tolist()
         for number in self._blocks.numbers[ours].tolist() if change is not None else merged:
@@ -132,14 +134,16 @@ class DiskParts:
             if fresh is None and not is_merged:
                 record["indexed_to"] = built_to
                 continue
+            gone.append(number)
             changed.append((tuples if fresh is None else fresh).rows)
-            self._remove(np.array([number]))
             if sum(map(len, changed)) > small:
-                self._write(side, partition, changed, built_to)
-                changed = []
-        self._write(side, partition, changed, built_to)
+                self._replace(side, partition, gone, changed, built_to)
+                gone, changed = [], []
+        self._replace(side, partition, gone, changed, built_to)
 
-    def _write(self, side: int, partition: int, tables: list[pa.Table], built_to: int) -> None:
+    def _replace(self, side: int, partition: int, gone: list[int], tables: list[pa.Table], built_to: int) -> None:
+        """Put tables in the place of blocks, as one block."""
+        self._remove(np.array(gone, np.int64))
         if sum(map(len, tables)):
             self.add(side, partition, pa.concat_tables(tables).combine_chunks(), built_to)
 
