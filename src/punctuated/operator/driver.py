@@ -25,7 +25,8 @@ from punctuated.output.batch_result import BatchResult
 from punctuated.output.metrics import Samples, current_counts
 from punctuated.punctuations.memory import Statements
 from punctuated.punctuations.pending_ranges import OutputRange
-from punctuated.shedding.control import HIDDEN, ShedControl
+from punctuated.shedding.coins import HIDDEN
+from punctuated.shedding.control import ShedControl
 from punctuated.snapshot.fingerprint import Fingerprint
 from punctuated.snapshot.parts import Part
 from punctuated.spill.policy import Stored

@@ -12,8 +12,7 @@ from punctuated.kernels import layout as lay
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.spec import LEFT, RIGHT, JoinType, Side
 from punctuated.output.collector import Collector
-from punctuated.shedding.chances import Chances
-from punctuated.shedding.coins import Shares, turns
+from punctuated.shedding.coins import PairChances, Shares, turns
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore, ring_positions
 from punctuated.state.setup import DriverSetup
@@ -29,7 +28,7 @@ class PairCollector(Collector):
         super().__init__(setup, codec, rows)
         self._where = where
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
-        self._chances: Chances | None = None  # of the current batch, if estimates are made
+        self._chances: PairChances | None = None  # of the current batch, if estimates are made
 
     @property
     def _settles_late(self) -> bool:
@@ -53,7 +52,7 @@ class PairCollector(Collector):
         if self._setup.estimated and shares is not None:
             shares.check_chances((self._spec.left.name, self._spec.right.name))
             when = tuple(turns(order, side, len(intakes[side].rows)) for side in Side)
-            self._chances = Chances(self._spec, self._rows, when, shares)
+            self._chances = PairChances(self._spec, self._rows, when, shares)
 
     def finish(self, state: JoinState) -> None:
         """End of the batch: mark matches found here on the tuples that stay."""

@@ -1,4 +1,8 @@
-"""What is measured batch by batch, smoothed: the last batch counts as much as all before it."""
+"""Which share of a join's tuples probes and is stored, batch by batch, where CPU or memory is short (KN-33 … KN-42).
+
+Invariant: shares follow from the rates of earlier batches, in event time, which are part of the state. So a batch that
+is repeated sheds the same tuples. Only the very first batch goes by its own rates.
+"""
 
 import math
 from collections.abc import Sequence
@@ -15,17 +19,8 @@ from punctuated.model.load import Allocate, smoothed
 from punctuated.model.shed import Shed
 from punctuated.model.spec import LEFT, RIGHT, Side, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow
-from punctuated.shedding.coins import Shares, Sides, flip_coins
+from punctuated.shedding.coins import ID, SHARE, Shares, Sides, flip_coins
 from punctuated.snapshot.parts import Content, Loaded
-
-ID, SHARE = "\0id", "\0share"  # kept beside each stored row: which tuple it is, and the share with which it was stored
-HIDDEN = pa.schema([(ID, pa.int64()), (SHARE, pa.float64())])
-
-
-# Which share of a join's tuples probes and is stored, batch by batch, where CPU or memory is short (KN-33 … KN-42).
-#
-# Rates are those of earlier batches, in event time and part of the state: a batch that is repeated sheds the same
-# tuples. Only the very first batch has nothing but itself to go by.
 
 
 class ShedControl:
@@ -40,7 +35,7 @@ class ShedControl:
         self.tuples, self.probing, self.stored = ([0, 0] for _ in range(3))
 
     def apply(self, intakes: Sequence[Intake], now_us: int | None = None) -> None:
-        """Flip the coins of a batch; rows get the hidden columns, and tuples that are shed their status.
+        """Flip the coins of a batch: rows get the hidden columns, and tuples that are shed get a status that says so.
 
         `now_us` is the engine's time of the batch.
         """
@@ -78,7 +73,7 @@ class ShedControl:
         windows = self._window(LEFT, before[LEFT]), self._window(RIGHT, before[RIGHT])
         if self._pace is None:
             return Shares.of(before, windows, *self._allocate(before, windows, None))
-        # CPU is measured in the engine's time: a batch stands for what comes between two triggers.
+        # CPU is measured in the engine's time: a batch is what comes between two triggers.
         coming = tuple(len(intake.rows) / self._pace.trigger_s for intake in intakes)
         arriving = coming[LEFT], coming[RIGHT]
         limit = self._pace.limit if self._pace.limit is not None else math.inf
@@ -87,7 +82,7 @@ class ShedControl:
         return Shares.of(arriving, windows, *self._allocate(arriving, windows, limit))
 
     def _window(self, side: Side, rate: float) -> float:
-        """Tuples of the complete window."""
+        """How many tuples the complete window of a side holds."""
         window = self._streams[side].window
         if isinstance(window, TimeWindow):
             return rate * window.span_us / 1e6
@@ -101,16 +96,16 @@ class ShedControl:
             shares |= {each: done[side] / max(1, self.tuples[side]) for side, each in enumerate(per_stream(name))}
         return shares
 
-    def left_out(self, ahead: Sequence[lay.Bytes] = (), except_of: Sequence[int] = ()) -> dict[str, list[int]]:
+    def left_out(self, unprocessed: Sequence[lay.Bytes] = (), except_of: Sequence[int] = ()) -> dict[str, list[int]]:
         """How many tuples of each stream did not probe, and how many were not stored.
 
-        A batch is shed at its beginning: `ahead` is the status of its tuples that have not been processed yet, and do
-        not count. `except_of` are sides that another bucket counts.
+        A batch is shed at its beginning: `unprocessed` has the status of tuples that have not been processed yet, and
+        do not count. `except_of` are sides that another bucket counts.
         """
         counts: dict[str, list[int]] = {}
         for name, done, mark in (("unprobed", self.probing, lay.NO_PROBE), ("unstored", self.stored, lay.NO_STORE)):
             counts[name] = [tuples - n for tuples, n in zip(self.tuples, done, strict=True)]
-            for side, status in enumerate(ahead):
+            for side, status in enumerate(unprocessed):
                 counts[name][side] -= int(np.count_nonzero(status & mark))
             for side in except_of:
                 counts[name][side] = 0
@@ -134,7 +129,7 @@ class ShedControl:
 class Pace:
     """How many tuples a second may probe, so that a micro-batch takes no longer than its trigger.
 
-    What is found out is part of the state, and comes from the engine's times of batches: no clock is read.
+    The limit follows from the engine's times of batches and is part of the state: no clock is read.
     """
 
     _LATE, _FASTER = 1.2, 1.25  # of the trigger, beyond which batches are too slow; how fast the limit is lifted
@@ -146,7 +141,7 @@ class Pace:
         self._last_us: int | None = None
 
     def begin(self, now_us: int) -> None:
-        """A batch begins; the time since the last one began tells whether that was too much."""
+        """A batch begins; the time since the last one began shows whether that one was too much."""
         if self._last_us is not None and self.probes:
             seconds = max(1e-6, (now_us - self._last_us) / 1e6)
             if seconds > self._LATE * self.trigger_s:
@@ -156,7 +151,7 @@ class Pace:
         self._last_us = now_us
 
     def save(self) -> list[Any]:
-        """As plain data."""
+        """The limit and what it follows from, as plain data."""
         return [self.limit, self.probes, self._last_us]
 
     def load(self, saved: list[Any]) -> None:

@@ -1,8 +1,8 @@
-"""Counts, sums and means estimated from the sample that a join gives which sheds, with standard errors (KN-33).
+"""Counts, sums and means, estimated with standard errors from the results of a join that sheds (KN-33).
 
-The pair of a stored tuple i and a probing tuple j comes out iff Z_i and W_j fall right, independent coins of shares q_i
-and p_j. (A tuple is an i in some pairs and a j in others; its two coins are independent as well.) A sum of y over all
-pairs is estimated without bias by Horvitz and Thompson's
+The pair of a stored tuple i and a probing tuple j comes out iff the coins Z_i and W_j say so, which are independent and
+have the shares q_i and p_j. (A tuple is an i in some pairs and a j in others; its two coins are independent as well.) A
+sum of y over all pairs is estimated without bias by Horvitz and Thompson's
 
     T = Σ w_ij  over the pairs that came out,  w_ij = y_ij / (q_i p_j)
 
@@ -13,15 +13,15 @@ y y' (π / product - 1) to the variance, and that divided by π estimates it fro
     they share only j, π = q_i q_i' p_j:     (1 - p_j) w_ij w_i'j
     they are the same, π = q_i p_j:          (1 - q_i p_j) w_ij²
 
-Squares of sums count each pair with itself too. As (1 - q p) - (1 - q) - (1 - p) = -(1 - q) (1 - p), all of it is
+The square of a sum counts each pair with itself, too. As (1 - q p) - (1 - q) - (1 - p) = -(1 - q) (1 - p), all of it is
 
     Var(T) ≈ Σ_i (1 - q_i) (Σ_j w_ij)² + Σ_j (1 - p_j) (Σ_i w_ij)² - Σ_ij (1 - q_i) (1 - p_j) w_ij²
 
-The covariance of two sums has products in place of squares. A mean is a ratio T_y / T_x, x telling where y is not null,
+The covariance of two sums has products in place of squares. A mean is a ratio T_y / T_x, x being 1 where y is not null,
 and its variance is that of Σ (y - mean x) / T_x, by linearisation.
 
-All pairs of a j come in one batch, those of an i do not: so what is kept per open group are plain sums, and per i the
-sum of its w. It is not needed where q_i = 1, nor after the last j that may meet i.
+All pairs of a j come in one batch, but those of an i do not. So plain sums are kept for each open group, and for each i
+the sum of its w, until no j can meet i any more; where q_i = 1 that is not needed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,9 +45,9 @@ PAIR_SCHEMA = pa.schema(
     [
         (STORED, pa.int64()),  # ids of the two tuples, different for different tuples of either side
         (PROBING, pa.int64()),
-        (P, pa.float64()),  # the share of tuples that probed when the one did
-        (Q, pa.float64()),  # and that were stored when the other was
-        (UNTIL, pa.int64()),  # the stored tuple meets none that is later, in microseconds
+        (P, pa.float64()),  # the share of tuples that probed when the probing tuple did
+        (Q, pa.float64()),  # the share of tuples that were stored when the stored tuple was
+        (UNTIL, pa.int64()),  # after this time, in microseconds, no tuple meets the stored one
     ]
 )
 _GROUP, _TUPLE, _SHARE, _UNTIL = "group", "tuple", "share", "_until"  # as they are saved
@@ -76,10 +76,10 @@ def pair_columns(
 
 
 class GroupEstimates:
-    """Accumulators of open groups, numbered from 0: new ones come last, and when some go, the others move up."""
+    """Sums of open groups, numbered from 0: new groups come last, and when some go, the others move up."""
 
     def __init__(self, aggregates: Mapping[str, Aggregate], by: Sequence[str] = ()) -> None:
-        """`by` names the columns that stand beside the estimates."""
+        """`by` are the names of the columns beside the estimates."""
         self._aggregates = dict(aggregates)
         self._error_names = free_names(map(error_name, aggregates), [*by, *aggregates])
         self._measures = _measures(aggregates)
@@ -91,7 +91,7 @@ class GroupEstimates:
         self._stored = schema.empty_table()
 
     def add(self, groups: Ints, n_groups: int, pairs: pa.Table) -> None:
-        """Pairs that came out, with the columns of `PAIR_SCHEMA`; all pairs of a probing tuple come at once."""
+        """Add pairs that came out, with the columns of `PAIR_SCHEMA`; all pairs of a probing tuple come at once."""
         for name, before in self._sums.items():
             self._sums[name] = np.concatenate([before, np.zeros(n_groups - before.size)])
         p, q = np.asarray(pairs[P]), np.asarray(pairs[Q])
@@ -108,19 +108,19 @@ class GroupEstimates:
             self._stored = _by_tuple(pa.concat_tables([self._stored, fresh]))
 
     def fold(self, watermark: int) -> None:
-        """No tuple to come is earlier: what is kept of stored tuples that none can meet any more becomes a sum."""
-        self._settle(np.asarray(self._stored[_UNTIL]) < watermark)
+        """Add stored tuples to the sums that no tuple from the watermark on can meet."""
+        self._close(np.asarray(self._stored[_UNTIL]) < watermark)
 
     def keep(self, kept: Mask) -> None:
-        """Forget the other groups."""
+        """Forget all groups but those that `kept` keeps."""
         self._sums = {name: values[kept] for name, values in self._sums.items()}
         groups = np.where(kept, np.cumsum(kept) - 1, -1)[self._stored_groups()]
         stored = self._stored.set_column(0, _GROUP, pa.array(groups))
         self._stored = stored.filter(pa.array(groups >= 0)).combine_chunks()
 
     def finish(self, final: Mask) -> dict[str, pa.Array]:
-        """Estimates and standard errors of these groups."""
-        self._settle(final[self._stored_groups()])
+        """Estimates and standard errors of the groups that `final` keeps."""
+        self._close(final[self._stored_groups()])
         sums = {name: values[final] for name, values in self._sums.items()}
         columns = {}
         for (name, each), error_of in zip(self._aggregates.items(), self._error_names, strict=True):
@@ -132,7 +132,7 @@ class GroupEstimates:
         return columns
 
     def save(self) -> dict[str, pa.Table]:
-        """Everything as tables by name."""
+        """Sums and stored tuples as tables by name."""
         return {"sums": pa.table(self._sums), "stored": self._stored}
 
     def load(self, saved: Mapping[str, pa.Table]) -> None:
@@ -152,13 +152,13 @@ class GroupEstimates:
     def _stored_groups(self) -> Ints:
         return np.asarray(self._stored[_GROUP], np.int64)
 
-    def _settle(self, done: Mask) -> None:
+    def _close(self, done: Mask) -> None:
         if done.any():
             self._add_tuples(self._stored.filter(pa.array(done)))
             self._stored = self._stored.filter(pa.array(~done)).combine_chunks()
 
     def _add_tuples(self, tuples: pa.Table) -> None:
-        """A square of sums per tuple."""
+        """Add the squares of each tuple's sums."""
         sums = {name: np.asarray(tuples[name]) for name in self._measures}
         self._add_products(np.asarray(tuples[_GROUP]), 1 - np.asarray(tuples[_SHARE]), sums)
 
@@ -184,7 +184,7 @@ def _product(one: str, two: str) -> str:
 
 
 def _measures(aggregates: Mapping[str, Aggregate]) -> dict[str, tuple[str | None, bool]]:
-    """By name: of which column, and whether its values are summed or only counted."""
+    """What is summed, by name: the column, and whether its values are summed or only counted."""
     measures: dict[str, tuple[str | None, bool]] = {}
     for each in aggregates.values():
         measures[_present(each.column)] = each.column, False
@@ -194,7 +194,7 @@ def _measures(aggregates: Mapping[str, Aggregate]) -> dict[str, tuple[str | None
 
 
 def _products(aggregates: Mapping[str, Aggregate]) -> Sequence[tuple[str, str]]:
-    """Of which two sums the covariance is asked for."""
+    """The pairs of sums whose covariance the aggregates need."""
     products: dict[tuple[str, str], None] = {}
     for each in aggregates.values():
         present, value = _present(each.column), _value(each.column)
@@ -208,7 +208,7 @@ def _products(aggregates: Mapping[str, Aggregate]) -> Sequence[tuple[str, str]]:
 
 
 def _numbers(pairs: pa.Table, column: str | None, is_value: bool) -> Floats:
-    """The values of a column, 0 where it is null; or 1 where it is not."""
+    """The values of a column, with 0 for null; if only presence counts, 1 where it is not null."""
     if column is None:
         return np.ones(len(pairs))
     if not is_value:
@@ -224,7 +224,7 @@ def _by_tuple(pairs: pa.Table) -> pa.Table:
 
 
 def _estimate(aggregate: Aggregate, sums: Sums) -> tuple[Floats, Floats, Mask]:
-    """Estimates, their variances, and where there is anything to estimate from."""
+    """The estimates of an aggregate, their variances, and where there is anything to estimate from."""
     present, value = _present(aggregate.column), _value(aggregate.column)
     n = sums[present]
     if aggregate.function == "count":

@@ -1,7 +1,7 @@
 """What a join does if its state does not fit into memory: the driver asks before and after each part of a batch.
 
-There are two policies: whole values that were not touched for long (`values`), and partitions, which are joined later
-in stages (`operator.staged`). The driver does not know which one it has.
+There are two policies: whole values that were not touched for long (`spill.values`), and partitions, which are joined
+later in stages (`operator.staged`). The driver does not know which one it has.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from punctuated.state.setup import DriverSetup
 
 @dataclass(frozen=True)
 class Stored:
-    """What of a driver a policy works on."""
+    """The parts of a driver that a policy works on."""
 
     setup: DriverSetup
     codec: KeyCodec
@@ -36,15 +36,15 @@ class Stored:
 
 
 class SpillPolicy(Protocol):
-    """Sees to it that what the next objects need is in memory, and that not much more is."""
+    """Decides what goes to disk, and sees to it that what the next objects need is in memory."""
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        """What outlives a batch."""
+        """What outlives a batch, by the names that saved states have for it."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes in memory that know what is not there."""
+        """Bytes in memory that describe what is on disk."""
 
     def begin(self, order: Ints, inputs: Sequence[Objects]) -> None:
         """A batch begins: its objects, in the order of processing."""
@@ -59,7 +59,7 @@ class SpillPolicy(Protocol):
         """The batch is over; called before its rows are committed."""
 
     def before_range(self, patterns: tuple[Pattern, ...]) -> None:
-        """A range is about to take effect: its values must be in memory."""
+        """A range is about to take effect: its values must be in memory, unless the policy catches up later."""
 
     def after_range(self, side: int, ending: Pending) -> None:
-        """A stream's range has taken effect."""
+        """A range of this side has taken effect."""

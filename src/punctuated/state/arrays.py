@@ -63,7 +63,7 @@ class JoinState:
         self.n_streams = len(spec.streams)
         self.width = self._width()
         self.punctuated = is_punctuated(spec)
-        self.relocated = np.zeros(self.n_streams, np.int64)  # stored tuples of each side that are not in these arrays
+        self.spilled = np.zeros(self.n_streams, np.int64)  # stored tuples of each side that are not in these arrays
         self.quota = 1  # objects that the buffers for punctuations must be able to take at a time
         common = self._common(spec)
         common["hash_mask"] = (1 << 64) - (1 << (64 - hash_bits))
@@ -184,7 +184,7 @@ class JoinState:
     @property
     def n_stored(self) -> npt.NDArray[np.int64]:
         """How many tuples of each side are stored, here or elsewhere."""
-        return np.asarray(self.sides["live"] + self.relocated)
+        return np.asarray(self.sides["live"] + self.spilled)
 
     @property
     def n_values(self) -> int:

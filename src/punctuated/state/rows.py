@@ -1,7 +1,7 @@
 """The rows of stored tuples: Arrow chunks addressed by row number, compacted when they are mostly dead.
 
-Row numbers count the rows of earlier batches first, then those of the batch at hand, then rows that have come back
-while it was processed: so nothing that was numbered gets another number before it is said so (see `gather`).
+Row numbers count the rows of earlier batches first, then those of the batch at hand, then rows that were loaded from
+disk while it was processed: so nothing that was numbered gets another number before it is said so (see `gather`).
 """
 
 from collections.abc import Iterator
@@ -27,9 +27,9 @@ class RowStore:
         self.schema = schema
         self._stored: list[pa.Table] = []
         self._batch = schema.empty_table()
-        self._returned: list[pa.Table] = []
+        self._loaded: list[pa.Table] = []
         self._ids = np.empty(0, np.int64)  # of the stored rows: numbers in the order of arrival that never change
-        self._returned_ids = np.empty(0, np.int64)
+        self._loaded_ids = np.empty(0, np.int64)
         self._first_id = self.next_id = 0  # of the batch at hand, and of the next one
 
     @property
@@ -48,17 +48,17 @@ class RowStore:
     @property
     def n_rows(self) -> int:
         """How many row numbers there are."""
-        return self.n_stored + len(self._batch) + self._returned_ids.size
+        return self.n_stored + len(self._batch) + self._loaded_ids.size
 
-    def bring_back(self, table: pa.Table, ids: npt.NDArray[np.int64]) -> int:
-        """Take in rows that were elsewhere; returns the row number of the first one."""
+    def add_loaded(self, table: pa.Table, ids: npt.NDArray[np.int64]) -> int:
+        """Add rows that were spilled; returns the row number of the first one."""
         first = self.n_rows
-        self._returned.append(table)
-        self._returned_ids = np.concatenate([self._returned_ids, ids])
+        self._loaded.append(table)
+        self._loaded_ids = np.concatenate([self._loaded_ids, ids])
         return first
 
-    def came_back(self, rows: RowNumbers) -> npt.NDArray[np.bool_]:
-        """Which of these rows were elsewhere, and have come back since rows were gathered."""
+    def is_loaded(self, rows: RowNumbers) -> npt.NDArray[np.bool_]:
+        """Which of these rows were spilled, and loaded since rows were last gathered."""
         return np.asarray(rows >= self.n_stored + len(self._batch))
 
     def ids(self, rows: RowNumbers) -> npt.NDArray[np.int64]:
@@ -66,27 +66,27 @@ class RowStore:
         base, behind = self.n_stored, self.n_stored + len(self._batch)
         ids = self._first_id + (rows.astype(np.int64) - base)
         ids[rows < base] = self._ids[rows[rows < base]]
-        ids[rows >= behind] = self._returned_ids[rows[rows >= behind] - behind]
+        ids[rows >= behind] = self._loaded_ids[rows[rows >= behind] - behind]
         return ids
 
     def take(self, rows: RowNumbers, columns: list[str]) -> pa.Table:
-        """The rows with these numbers, in this order, as a table with these columns."""
-        chunks = [chunk for chunk in (*self._stored, self._batch, *self._returned) if len(chunk)] or [self._batch]
+        """These columns of these rows, in the order asked for."""
+        chunks = [chunk for chunk in (*self._stored, self._batch, *self._loaded) if len(chunk)] or [self._batch]
         return take_rows([chunk.select(columns) for chunk in chunks], rows)
 
     @contextmanager
     def lending(self, rows: pa.Table) -> Iterator[int]:
-        """Rows that lie elsewhere are found here for a while; gives the number of the first one."""
-        before = self._returned, self._returned_ids
-        self._returned = [*self._returned]
+        """Rows that stay on disk can be taken from here for a while; gives the number of the first one."""
+        before = self._loaded, self._loaded_ids
+        self._loaded = [*self._loaded]
         try:
-            yield self.bring_back(rows, np.full(len(rows), -1))
+            yield self.add_loaded(rows, np.full(len(rows), -1))
         finally:
-            self._returned, self._returned_ids = before
+            self._loaded, self._loaded_ids = before
 
     def commit(self, state: JoinState, side: int) -> None:
         """The batch is over: keep the rows of stored tuples, and let their nodes point to where the rows went."""
-        if self._returned:
+        if self._loaded:
             self.gather(state, side)
         base = self.n_stored
         nodes = state.arrays.nodes
@@ -125,7 +125,7 @@ class RowStore:
         nodes["row"][positions[~of_batch]] = np.arange(kept.size, dtype=np.int32)
         state.sides["base_row"][side] = kept.size
         self._stored, self._ids = [table] if len(table) else [], ids
-        self._returned, self._returned_ids = [], ids[:0]
+        self._loaded, self._loaded_ids = [], ids[:0]
 
     def load(self, table: pa.Table, ids: npt.NDArray[np.int64], next_id: int) -> None:
         """Start from saved rows, oldest first."""
@@ -144,13 +144,13 @@ class RowStore:
 
     @property
     def bytes_per_row(self) -> float:
-        """How many bytes a row takes, on average."""
-        chunks = (*self._stored, self._batch, *self._returned)
+        """What a row takes, on average."""
+        chunks = (*self._stored, self._batch, *self._loaded)
         return sum(int(chunk.nbytes) for chunk in chunks) / max(1, sum(map(len, chunks)))
 
     @property
     def nbytes(self) -> int:
-        return sum(int(chunk.nbytes) for chunk in (*self._stored, *self._returned))
+        return sum(int(chunk.nbytes) for chunk in (*self._stored, *self._loaded))
 
 
 def ring_positions(state: JoinState, side: int, newest: int | None = None) -> npt.NDArray[np.int64]:

@@ -18,8 +18,8 @@ import punctuated as pt
 from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
 from punctuated.spark.session.local import read_files, write_files
-from punctuated.spark.state import store as stored_tables
-from punctuated.spill import blocks as cold_blocks
+from punctuated.spark.state import bucket as stored_tables
+from punctuated.spill import value_blocks
 from punctuated.storage.chunk_files import FOLDER_VARIABLE
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
 from punctuated.testing.strategies import Batch, Case, cases
@@ -57,7 +57,7 @@ def test_steps_with_little_memory_equal_the_oracle(case: Case, n_buckets: int, m
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_MAPPED", "_WHOLE"):
             patch.setattr(stored_tables, name, 150)  # three tuples or so
-        patch.setattr(cold_blocks, "_MERGED", 2)
+        patch.setattr(value_blocks, "_MERGED", 2)
         check_equals_oracle(spilling, case.spec, case.batches, but=("stored", "forgotten", *COUNTED))
     for path in chunks(folder):
         path.unlink()

@@ -1,13 +1,21 @@
-"""Which listeners are called for an event, in which order and under which conditions; it may change at any time."""
+"""Events of a join in stages (PJ-13): a monitor finds out which have occurred, a registry calls their listeners.
 
-from collections.abc import Iterator
+Who listens, in which order and under which conditions, may change at any time, also while listeners are being called.
+A batch is interrupted wherever an event may occur, so that none is noticed late.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from punctuated.arrow.ipc import from_json, to_json
 from punctuated.errors import AlgorithmError
-from punctuated.kernels.layout import FOREVER, NEVER
+from punctuated.kernels.layout import END_STREAM, FOREVER, NEVER, Objects
+from punctuated.kernels.order import unpack_object
 from punctuated.model.policy import Condition, Event, Listener, Policy
+from punctuated.model.spec import StreamSpec
 from punctuated.operator.staged.disk import DiskParts
-from punctuated.snapshot.parts import Content, Loaded
+from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded
 from punctuated.state.arrays import JoinState
 
 _BUFFERED = 0.5  # of memory: beyond that, tuples that wait for a disk join only are too many
@@ -19,7 +27,7 @@ class Registry:
     >>> registry, called = Registry(), []
     >>> registry.on(Event.STATE_FULL, "relocate", lambda join: called.append("relocate"))
     >>> registry.on(Event.STATE_FULL, "purge", lambda join: called.append("purge"), before="relocate")
-    >>> registry.tell(Event.STATE_FULL, None)
+    >>> registry.notify(Event.STATE_FULL, None)
     >>> called
     ['purge', 'relocate']
     """
@@ -37,25 +45,25 @@ class Registry:
         before: str | None = None,
         after: str | None = None,
     ) -> None:
-        """Call a listener for an event, last or directly before or after another one; from its next turn on."""
+        """Call a listener for an event from now on: last, or directly before or after another one."""
         listeners = list(self._listeners[event])
-        place = len(listeners)
+        index = len(listeners)
         if before is not None or after is not None:
-            place = self._place(event, before or after or "") + (after is not None)
-        listeners.insert(place, (name, listener, when))
+            index = self._index(event, before or after or "") + (after is not None)
+        listeners.insert(index, (name, listener, when))
         self._listeners[event] = listeners
 
     def off(self, event: Event, name: str) -> None:
         """No longer call the listener of that name."""
-        place = self._place(event, name)
-        self._listeners[event] = [each for i, each in enumerate(self._listeners[event]) if i != place]
+        index = self._index(event, name)
+        self._listeners[event] = [each for i, each in enumerate(self._listeners[event]) if i != index]
 
     def names(self, event: Event) -> list[str]:
-        """Who listens, in order."""
+        """The listeners of an event, in order."""
         return [name for name, _, _ in self._listeners[event]]
 
-    def tell(self, event: Event, join: object) -> None:
-        """Call those whose conditions hold, each when its turn comes."""
+    def notify(self, event: Event, join: object) -> None:
+        """Call the listeners whose conditions hold; each condition is asked right before."""
         for listener in self._called(event, join):
             listener(join)
 
@@ -64,7 +72,7 @@ class Registry:
             if when is None or when(join):
                 yield listener
 
-    def _place(self, event: Event, name: str) -> int:
+    def _index(self, event: Event, name: str) -> int:
         names = self.names(event)
         if name not in names:
             known = ", ".join(map(repr, names)) or "nobody"
@@ -72,21 +80,21 @@ class Registry:
         return names.index(name)
 
 
-# The monitor: parameters of a join as it runs, and which events follow from them (PJ-13).
+# The monitor
 
 
 class Monitor:
-    """What is measured, and what the policy says of it. The join sets what it alone knows."""
+    """Parameters of a join as it runs, and which events follow from them under its policy (PJ-13)."""
 
     def __init__(self, policy: Policy, state: JoinState, disk: DiskParts) -> None:
         self.policy, self._state, self._disk = policy, state, disk
         self.limit: int | None = None  # of tuples in memory
-        self.arrived = 0  # punctuations that took effect since the last look
-        self.since_propagation = 0  # and since the last propagation
+        self.arrived = 0  # punctuations that took effect since the last observation
+        self.since_propagation = 0  # punctuations that took effect since the last propagation
         self.propagated_at: int | None = None  # in event time
         self.is_silent = False
         self.is_requested = False
-        self.buffered = 0  # tuples in the purge buffers, as far as seen
+        self.buffered = 0  # tuples in the purge buffers, as far as purges have found them
 
     @property
     def in_memory(self) -> tuple[int, ...]:
@@ -119,32 +127,20 @@ class Monitor:
         interval = self.policy.interval_us
         return None if interval is None or self.propagated_at is None else self.propagated_at + interval
 
-    # What outlives a batch
+    # Events
 
-    def save(self) -> Content:
-        """What was counted since events of earlier batches."""
-        counted = [self.since_propagation, self.propagated_at, self.is_requested, self.buffered]
-        return Content({"counted": to_json(counted)})
-
-    def load(self, saved: Loaded) -> None:
-        """Go on counting."""
-        self.since_propagation, self.propagated_at, self.is_requested, self.buffered = from_json(saved.plain["counted"])
-
-    # A look
-
-    def look(self, fresh: int) -> None:
-        """So many punctuations have taken effect; time goes on."""
-        self.arrived = fresh
-        self.since_propagation += fresh
+    def observe(self, n_new: int) -> None:
+        """So many punctuations have taken effect since the last observation; time goes on."""
+        self.arrived = n_new
+        self.since_propagation += n_new
         if self.propagated_at is None and self.time != NEVER:
             self.propagated_at = self.time
 
     def note_propagation(self) -> None:
-        """What could be said has been said."""
+        """All punctuations that could be propagated were."""
         self.since_propagation, self.is_requested, self.propagated_at = 0, False, self.time
 
-    def sees(self, event: Event) -> bool:
-        """Whether this has happened."""
+    def has_occurred(self, event: Event) -> bool:
         policy = self.policy
         if event is Event.PUNCTUATIONS_ARRIVED:
             return self.arrived > 0
@@ -161,3 +157,62 @@ class Monitor:
         if event is Event.PROPAGATION_TIME_EXPIRED:
             return self.due_at is not None and self.time >= self.due_at
         return policy.count is not None and self.since_propagation >= policy.count
+
+    # What outlives a batch
+
+    def save(self) -> Content:
+        """What was counted since the last propagation and purge."""
+        counted = [self.since_propagation, self.propagated_at, self.is_requested, self.buffered]
+        return Content({"counted": to_json(counted)})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on counting."""
+        self.since_propagation, self.propagated_at, self.is_requested, self.buffered = from_json(saved.plain["counted"])
+
+
+# Where a batch must be interrupted, so that events are noticed in time
+
+
+class Interruptions:
+    """The objects of a batch before or after which an event may occur."""
+
+    def __init__(self, streams: Sequence[StreamSpec], silence_us: int | None) -> None:
+        self._always_end = [stream.unique or stream.clustered for stream in streams]
+        self._silence_us = silence_us
+        self.silences, self.ends, self._times, self._endings = (NO_INTS for _ in range(4))
+
+    def begin(self, order: Ints, inputs: Sequence[Objects]) -> None:
+        """A batch begins."""
+        position, is_punctuation, side = unpack_object(order)
+        self._times = np.empty(order.size, np.int64)
+        is_end = np.zeros(order.size, np.bool_)
+        may_end = is_punctuation != 0
+        for stream, objects in enumerate(inputs):
+            ours = side == stream
+            punctuations = ours & (is_punctuation != 0)
+            tuples = ours & ~punctuations
+            self._times[tuples] = objects.ts[position[tuples]]
+            self._times[punctuations] = objects.punctuation_ts[position[punctuations]]
+            is_end[punctuations] = objects.punctuation_kind[position[punctuations]] == END_STREAM
+            may_end |= ours & self._always_end[stream]
+        self.ends = np.flatnonzero(is_end)
+        self._endings = np.cumsum(may_end)
+        gaps = np.diff(self._times) >= (FOREVER if self._silence_us is None else self._silence_us)
+        self.silences = np.flatnonzero(gaps) + 1
+
+    def next_stop(self, at: int, stop: int) -> int:
+        """The next object that follows a silence or ends a stream, or `stop` if that comes before."""
+        for indices in (self.silences, self.ends):
+            following = np.searchsorted(indices, at, side="right")
+            if following < indices.size:
+                stop = min(stop, int(indices[following]))
+        return stop
+
+    def after_endings(self, at: int, n: int) -> int:
+        """Behind the object with the n-th ending from `at` on, if each object that may end a value does."""
+        before = int(self._endings[at - 1]) if at else 0
+        return int(np.searchsorted(self._endings, before + n)) + 1
+
+    def after_time(self, time: int) -> int:
+        """Behind the first object at or after a time."""
+        return int(np.searchsorted(self._times, time)) + 1

@@ -1,40 +1,37 @@
 """The punctuation index (PJ-10, PJ-11): each punctuation knows how many tuples of its own stream's state match it.
 
-A punctuation has a number (pid), ascending in the order of effect, and a slot, which its tuples carry; a tuple takes
-the first one that matches it. Slot 0 means none so far. Tuples are compared with new punctuations only, and only if
-they have none yet. Of two punctuations that overlap, the later one waits for the earlier one, which has their tuples.
+A punctuation has a number (pid), ascending in the order of effect, and a slot, which its tuples carry: a tuple takes
+the first punctuation that matches it, and slot 0 means none so far. Tuples are compared with new punctuations only, and
+only if they have none yet. Of two punctuations that overlap, the later one waits for the earlier one, which has counted
+the tuples that match both.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from punctuated.arrow.ipc import from_json, to_json
-from punctuated.kernels.layout import FOREVER, Records
-from punctuated.kernels.staged import SLOT_SHIFT, mark_ended
+from punctuated.kernels.layout import Records
+from punctuated.kernels.staged import SLOT_SHIFT
 from punctuated.keys.codec import KeyCodec, NumberedKeys
 from punctuated.model.pattern import Pattern
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
-from punctuated.operator.staged.disk import DiskParts, InMemory, Partitions, StampClock
-from punctuated.output.collector import Collector
+from punctuated.operator.staged.memory import MemoryTuples
 from punctuated.punctuations.pending_ranges import Pending
 from punctuated.snapshot.parts import Content, Ints, Loaded
 from punctuated.state.arrays import JoinState
-from punctuated.state.rows import RowStore
 
 T = TypeVar("T", bound=np.generic)
 Mask = npt.NDArray[np.bool_]
 _ENTRY = np.dtype([(name, "i8") for name in ("pid", "slot", "side", "low", "high", "ts", "is_range")])
 _SAVED = np.dtype([*_ENTRY.descr, ("count", "i8")])
 _SMALLEST = 64
-_TUPLE = np.dtype([(name, "i8") for name in ("id", "arrived", "slot")])
 
 
 class PunctuationIndex:
-    """The punctuations that the output has not been told yet."""
+    """The punctuations that have not been propagated yet, with their counts."""
 
     def __init__(self, codec: KeyCodec) -> None:
         self._codec = codec
@@ -45,7 +42,7 @@ class PunctuationIndex:
         self.last_pid = 0
 
     def waiting(self, side: int, above: int = 0) -> Records:
-        """A stream's punctuations by their numbers."""
+        """A stream's punctuations with numbers above that, ascending."""
         ours = self.entries[(self.entries["side"] == side) & (self.entries["pid"] > above)]
         return np.asarray(ours[np.argsort(ours["pid"])])
 
@@ -75,15 +72,15 @@ class PunctuationIndex:
         return slots
 
     def remove(self, slots: Ints) -> None:
-        """The output has been told; no tuple carries these slots any more."""
+        """Forget punctuations that were propagated; no tuple carries their slots any more."""
         self.entries[slots] = np.zeros(1, _ENTRY)
         for slot in slots.tolist() if self.patterns else ():
             self.patterns.pop(slot, None)
 
     # Building
 
-    def build(self, state: JoinState, in_memory: Sequence[InMemory]) -> None:
-        """Compare the tuples in memory that have no punctuation with those that are new."""
+    def build(self, state: JoinState, in_memory: Sequence[MemoryTuples]) -> None:
+        """Compare the tuples in memory that have no punctuation yet with the new punctuations of their stream."""
         for side, tuples in enumerate(in_memory):
             marks = state.arrays.nodes["mark"]
             bare = tuples.positions[marks[tuples.positions] >> SLOT_SHIFT == 0]
@@ -93,22 +90,22 @@ class PunctuationIndex:
             self.built_to[side] = self.last_pid
 
     def is_built(self, side: int) -> bool:
-        """Whether there is nothing new to compare with."""
+        """Whether all tuples in memory were compared with all punctuations of their stream."""
         return not (self.entries["pid"][self.entries["side"] == side] > self.built_to[side]).any()
 
     def take(self, side: int, codes: Ints, above: int) -> Ints:
-        """The slots of the first punctuations above a number that match these tuples; they are counted."""
+        """For each tuple the slot of the first punctuation above a number that matches it; the counts go up."""
         slots = np.zeros(codes.size, np.int64)
-        fresh = self.waiting(side, above)
-        if not fresh.size or not codes.size:
+        new = self.waiting(side, above)
+        if not new.size or not codes.size:
             return slots
-        named = fresh[fresh["is_range"] == 0]
+        named = new[new["is_range"] == 0]
         named = named[np.argsort(named["low"], kind="stable")]
         if named.size:
-            place = np.minimum(np.searchsorted(named["low"], codes), named.size - 1)
-            hit = named["low"][place] == codes
-            slots[hit] = named["slot"][place[hit]]
-        for ending in fresh[fresh["is_range"] != 0]:
+            at = np.minimum(np.searchsorted(named["low"], codes), named.size - 1)
+            hit = named["low"][at] == codes
+            slots[hit] = named["slot"][at[hit]]
+        for ending in new[new["is_range"] != 0]:
             first = (slots == 0) | (self.entries["pid"][slots] > ending["pid"])
             slots[first & self._inside(ending, codes)] = ending["slot"]
         self.counts += np.bincount(slots, minlength=self.counts.size)
@@ -121,20 +118,20 @@ class PunctuationIndex:
         return np.isin(codes, [low for low, _ in intervals])
 
     def drop(self, slots: Ints) -> None:
-        """Tuples with these slots have left the state."""
+        """Count down: tuples with these slots have left the state."""
         self.counts -= np.bincount(slots, minlength=self.counts.size)
 
     def forget_tuples(self, side: int) -> None:
-        """A stream has no tuples in its state any more."""
+        """All tuples of a stream have left the state."""
         self.counts[(self.entries["side"] == side) & (self.entries["pid"] > 0)] = 0
 
-    # Which ones are propagable
+    # Propagation
 
     def propagable(self, side: int, indexed_to: Ints, partition_of: Ints) -> Records:
-        """Indexed, and no tuple of their own stream's state matches (PJ-09).
+        """A stream's punctuations that are indexed and match no tuple of its own state (PJ-09).
 
-        `indexed_to` says for each partition up to which number its disk part was compared; `partition_of` is that of
-        each entry's value, in the order of `waiting`.
+        `indexed_to` says for each partition up to which number its disk part was compared; `partition_of` has the
+        partition of each entry's value, in the order of `waiting`.
         """
         entries = self.waiting(side)
         seen = np.where(entries["is_range"] != 0, indexed_to.min(), indexed_to[partition_of])
@@ -144,14 +141,14 @@ class PunctuationIndex:
         return np.asarray(entries[ready])
 
     def _hold_back(self, entries: Records, ready: Mask) -> None:
-        """What overlaps an earlier one that has to wait has to wait, too."""
+        """A punctuation that overlaps an earlier one that has to wait has to wait, too."""
         for at in range(entries.size):
             ours, earlier = entries[at], entries[:at]
             if not ours["is_range"]:
                 earlier = earlier[earlier["is_range"] != 0] if at else earlier
-            waits = ~ready[:at] if ours["is_range"] else ~ready[:at][entries[:at]["is_range"] != 0]
+            waiting = ~ready[:at] if ours["is_range"] else ~ready[:at][entries[:at]["is_range"] != 0]
             overlap = (earlier["low"] <= ours["high"]) & (earlier["high"] >= ours["low"])
-            if (waits & (overlap | isinstance(self._codec, NumberedKeys))).any():
+            if (waiting & (overlap | isinstance(self._codec, NumberedKeys))).any():
                 ready[at] = False
 
     # What outlives a batch
@@ -168,7 +165,7 @@ class PunctuationIndex:
         return Content({"built": to_json([self.built_to, self.last_pid, list(texts.items())])}, {"entries": saved})
 
     def load(self, saved: Loaded) -> None:
-        """Put each one into its slot again."""
+        """Put each punctuation into its slot again."""
         entries = saved.records["entries"]
         room = int(entries["slot"].max(initial=0)) + _SMALLEST
         self.entries, self.counts = np.zeros(room, _ENTRY), np.zeros(room, np.int64)
@@ -183,66 +180,3 @@ def _longer(array: npt.NDArray[T], room: int) -> npt.NDArray[T]:
     fresh = np.zeros(room, array.dtype)
     fresh[: array.size] = array
     return fresh
-
-
-# The state of a join in stages: parts in memory, parts on disk, and the punctuation index over both.
-
-
-@dataclass
-class PartedState:
-    """What the tasks of a join work on."""
-
-    state: JoinState
-    rows: tuple[RowStore, ...]
-    collector: Collector
-    partitions: Partitions
-    disk: DiskParts
-    index: PunctuationIndex
-    clock: StampClock
-    by_punctuation: bool
-
-    def in_memory(self, side: int) -> InMemory:
-        """The tuples of a side in memory."""
-        return InMemory.of(self.state, side, self.partitions)
-
-    def build_index(self) -> None:
-        """Tuples in memory without a punctuation are compared with new ones, if there are any."""
-        if not all(self.index.is_built(side) for side in range(2)):
-            self.index.build(self.state, [self.in_memory(side) for side in range(2)])
-
-    def is_over(self, side: int) -> bool:
-        """Whether a stream has ended."""
-        return bool(self.state.sides["end_ts"][side] != FOREVER)
-
-    def ended(self, side: int, codes: Ints) -> npt.NDArray[np.bool_]:
-        """Which of these values a stream has ended."""
-        ended = np.zeros(codes.size, np.uint8)
-        mark_ended(self.state.arrays, side, np.ascontiguousarray(codes), ended)
-        return np.asarray(ended != 0)
-
-    def note_disk(self) -> None:
-        """Let the loop know whose tuples are on disk: what they must still meet is not dropped."""
-        has_any = self.disk.tuples.sum(axis=1) > 0
-        self.state.common["on_disk"] = int(has_any[0]) + 2 * int(has_any[1])
-
-    # What outlives a batch
-
-    def save(self) -> Content:
-        """The clock, and what is known of tuples in memory beside their rows."""
-        records = {}
-        for side, rows in enumerate(self.rows):
-            positions = self.in_memory(side).positions
-            tuples = np.empty(positions.size, _TUPLE)
-            tuples["id"], marks = rows.live_ids(self.state, side)
-            tuples["arrived"], tuples["slot"] = self.state.arrays.seq[positions], marks >> SLOT_SHIFT
-            records[f"tuples.{side}"] = tuples
-        return Content({"last": np.int64(self.clock.last).tobytes()}, records)
-
-    def load(self, saved: Loaded) -> None:
-        """Give tuples in memory their numbers and punctuations again; arrays and disk parts are there already."""
-        self.clock.last = int(np.frombuffer(saved.plain["last"], np.int64)[0])
-        for side in range(2):
-            tuples, positions = saved.records[f"tuples.{side}"], self.in_memory(side).positions
-            self.state.arrays.seq[positions] = tuples["arrived"]
-            self.state.arrays.nodes["mark"][positions] |= (tuples["slot"] << SLOT_SHIFT).astype(np.int32)
-        self.note_disk()

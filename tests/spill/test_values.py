@@ -24,8 +24,8 @@ from punctuated.model.spec import JOINS_OF_TWO, LEFT, RIGHT, JoinSpec, JoinType,
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.operator.driver import JoinDriver
 from punctuated.snapshot.journal import Journal, restore
-from punctuated.spill import blocks as cold_blocks
-from punctuated.spill.values import ColdValues
+from punctuated.spill import value_blocks
+from punctuated.spill.values import SpilledValues
 from punctuated.storage.scratch import Scratch
 from punctuated.testing.checks import DOMAIN, Observed, check_equals_oracle, expected
 from punctuated.testing.multiway_strategies import multiway_cases
@@ -40,7 +40,7 @@ FEWER = settings(max_examples=settings().max_examples // 4)  # they are many, an
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Scratch, "table_bytes", 150)  # three tuples or so
-    monkeypatch.setattr(cold_blocks, "_MERGED", 2)
+    monkeypatch.setattr(value_blocks, "_MERGED", 2)
 
 
 def limited(spec: JoinSpec, share: float, largest: int) -> JoinSpec:
@@ -105,7 +105,7 @@ def test_equals_the_oracle_where_all_goes_to_disk_between_batches(how: JoinType,
     case = data.draw(cases(types=[how], announced=data.draw(st.sampled_from([None, key_patterns()]))))
     spec = of_two(case, 1.0)
     driver = new_driver(spec)
-    assert isinstance(driver.spill, ColdValues)
+    assert isinstance(driver.spill, SpilledValues)
     working = Memory(tuples=data.draw(st.sampled_from([3, 9, 99])))
     driver.spill._allowed = Allowance(working, Memory(tuples=1))
     check(case, spec, driver)
@@ -118,11 +118,11 @@ def results(driver: JoinDriver, batch: list[StreamBatch]) -> list[str]:
 def test_values_that_lie_in_several_places_lose_nothing_when_windows_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys come at any time, most goes to disk between batches, and windows end while values wait there."""
     monkeypatch.setattr(Scratch, "table_bytes", 1 << 23)
-    monkeypatch.setattr(cold_blocks, "_MERGED", 16)
+    monkeypatch.setattr(value_blocks, "_MERGED", 16)
     streams = tuple(replace(stream, window=TimeWindow(250)) for stream in TIGHT.streams)
     spec, random = replace(TIGHT, streams=streams), Random(0)
     limited, free = new_driver(spec), new_driver(replace(spec, memory=None))
-    assert isinstance(limited.spill, ColdValues)
+    assert isinstance(limited.spill, SpilledValues)
     limited.spill._allowed = Allowance(Memory(tuples=200), Memory(tuples=25))
     for start in range(0, 750, 25):
         times = range(start, start + 25)
@@ -178,7 +178,7 @@ def test_a_join_may_begin_to_use_the_disk_but_not_cease_to() -> None:
 def test_a_file_that_is_not_what_was_written_stops_the_join(change: str) -> None:
     driver = new_driver(TIGHT)
     driver.process(some_rows(0), as_batch(TIGHT.right, []))
-    assert isinstance(driver.spill, ColdValues)
+    assert isinstance(driver.spill, SpilledValues)
     assert isinstance(driver.spill.store, Scratch)
     for path in driver.spill.store.folder.iterdir():
         path.unlink() if change == "missing" else path.write_bytes(path.read_bytes()[:-1] + b"?")
@@ -198,7 +198,7 @@ def test_what_is_as_it_was_goes_back_unwritten() -> None:
     bound = bound_join(replace(TIGHT, memory=Memory(tuples=64)), n_buckets=8)
     driver = replace(bound, at_once=1).driver(0)  # 32 tuples while it is processed, 4 while others are
     driver.process(as_batch(TIGHT.left, [Row((key, 0, 0, False)) for key in range(30)]), as_batch(TIGHT.right, []))
-    assert isinstance(driver.spill, ColdValues)
+    assert isinstance(driver.spill, SpilledValues)
     blocks = driver.spill.blocks
     before = set(blocks.numbers())
     met = driver.process(as_batch(TIGHT.left, []), some_rows(1))
