@@ -50,7 +50,7 @@ from punctuated.errors import (
     UnusedPunctuationsWarning,
     WindowError,
 )
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 from punctuated.local.streams import TableStream
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
 from punctuated.model.expression import band, call, case, column, left, right

@@ -5,14 +5,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from punctuated.api.stream import SparkStream, is_join, stream
-from punctuated.bind.binder import bind_join
+from punctuated.bind.binder import TimeDistance, bind_join
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.distances import Near
 from punctuated.bind.options import JoinOptions
 from punctuated.bind.streams import Stream
 from punctuated.errors import ShedError, StreamError
 from punctuated.expressions.shape import Select
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 from punctuated.local.streams import TableStream
 from punctuated.model.expression import Expression
 from punctuated.model.policy import Policy
@@ -133,7 +132,7 @@ def join(
     given = [as_stream(each, "pt.join") for each in streams]
     bound = bind_join(
         [each.declared for each in given],
-        Near(within),
+        TimeDistance(within),
         how=how,
         algorithm=algorithm,
         where=where,
@@ -216,7 +215,7 @@ def path(
         [2, 1]
     """
     given = [as_stream(each, "pt.path") for each in streams]
-    near = Near(within, along=True, both_directions=both_directions)
+    near = TimeDistance(within, along=True, both_directions=both_directions)
     bound = bind_join([each.declared for each in given], near, **options)
     step = sampling_step(sample_every)
     return run_where_the_data_is(given, bound, step, threads, buckets)

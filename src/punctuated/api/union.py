@@ -9,7 +9,7 @@ from punctuated.bind.streams import Stream
 from punctuated.bind.union import bind_union
 from punctuated.errors import StreamError
 from punctuated.expressions.shape import Select
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 from punctuated.local.streams import TableStream
 from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS
 from punctuated.model.window import Duration

@@ -6,8 +6,7 @@ from dataclasses import replace
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.expressions.shape import Shape
 from punctuated.output.groups.grouping import Grouping, check_by
-from punctuated.plan.inputs import PlannedInput
-from punctuated.plan.joins import plan_groups, plan_join
+from punctuated.plan.planner import PlannedInput, plan_groups, plan_join
 from punctuated.plan.statistics import StreamStatistics
 from punctuated.plan.tree import Fact, PlanNode
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.planned import planned_groups, planned_join
-from punctuated.local.buckets import why_in_one
+from punctuated.local.run import why_in_one
 from punctuated.model.batch import StreamBatch
 from punctuated.output.groups.grouping import Grouping
-from punctuated.plan.inputs import PlannedInput
-from punctuated.plan.table_statistics import table_statistics
+from punctuated.plan.planner import PlannedInput
+from punctuated.plan.statistics import table_statistics
 from punctuated.plan.tree import Fact, PlanNode
 from punctuated.runtime.lineage import Planner
 

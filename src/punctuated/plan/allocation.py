@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from punctuated.errors import CostError
 from punctuated.model.shed import Shed
+from punctuated.plan.cost.cardinality import output_rate
 from punctuated.plan.cost.inputs import Sides, amount, positive, sides
-from punctuated.plan.cost.output import output_rate
 
 # Memory first, then CPU; the crossed ones are the best candidates (KN-41) and win ties.
 _CORNERS = {

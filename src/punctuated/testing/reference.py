@@ -22,18 +22,15 @@ from punctuated.testing.reference_state import (
     Accepted,
     BatchOutput,
     Key,
+    OracleStream,
     OutputPunctuation,
     Rejected,
-    Stream,
     Unmatched,
 )
 from punctuated.testing.reference_streams import StreamsReference
-from punctuated.testing.union_reference import UnionReference
 
 __all__ = ["BatchOutput", "OutputPunctuation", "Reference", "Rejected", "Unmatched", "groups", "join", "oracle"]
-
 Where = Callable[[Row, Row], bool]
-
 PRESERVED: dict[int, tuple[JoinType, ...]] = {
     LEFT: (JoinType.LEFT, JoinType.FULL, JoinType.ANTI),
     RIGHT: (JoinType.RIGHT, JoinType.FULL),
@@ -49,15 +46,15 @@ class Reference(StreamsReference):
         self.due_purges: list[tuple[int, Key]] = []
         self.n_effects = 0  # endings that took effect since the last purge
 
-    def _other(self, ours: Stream) -> Stream:
+    def _other(self, ours: OracleStream) -> OracleStream:
         return self.streams[1 - ours.side]
 
-    def _preserves(self, ours: Stream) -> bool:
+    def _preserves(self, ours: OracleStream) -> bool:
         return self.spec.how in PRESERVED[ours.side]
 
     # Watermarks
 
-    def _advance(self, ours: Stream, before: float) -> None:
+    def _advance(self, ours: OracleStream, before: float) -> None:
         other = self._other(ours)
         if self.spec.algorithm.by_window:
             for kept in other.stored:
@@ -78,7 +75,7 @@ class Reference(StreamsReference):
 
     # A tuple
 
-    def _join(self, ours: Stream, new: Accepted) -> None:
+    def _join(self, ours: OracleStream, new: Accepted) -> None:
         if new.has_null:
             self._unmatched(ours, new, new.ts)
         elif self._is_punctuated(new.key):
@@ -91,7 +88,7 @@ class Reference(StreamsReference):
                 self._may_be_punctuated(new.key, last_gone=self._other(ours), gone_at=new.ts)
         self._evict(ours, new)
 
-    def _probe(self, ours: Stream, new: Accepted) -> None:
+    def _probe(self, ours: OracleStream, new: Accepted) -> None:
         other = self._other(ours)
         for kept in other.stored:
             if kept.key == new.key and self._within_windows(ours, new, other, kept):
@@ -99,7 +96,7 @@ class Reference(StreamsReference):
                 if self.where is None or self.where(pair[LEFT].row, pair[RIGHT].row):
                     self._match(*pair)
 
-    def _within_windows(self, ours: Stream, new: Accepted, other: Stream, kept: Accepted) -> bool:
+    def _within_windows(self, ours: OracleStream, new: Accepted, other: OracleStream, kept: Accepted) -> bool:
         if kept.ts < new.ts:
             return other.admits(kept, new.ts)
         if new.ts < kept.ts:
@@ -125,7 +122,7 @@ class Reference(StreamsReference):
         self.out.results.append((left, right))
         self.out.result_ts.append(ts)
 
-    def _store(self, ours: Stream, new: Accepted) -> None:
+    def _store(self, ours: OracleStream, new: Accepted) -> None:
         other = self._other(ours)
         proofs = self._proofs(ours, new)
         new.has_place = not proofs
@@ -138,7 +135,7 @@ class Reference(StreamsReference):
             self.out.discarded += 1
         self._unmatched(ours, new, min(proofs))
 
-    def _evict(self, ours: Stream, new: Accepted) -> None:
+    def _evict(self, ours: OracleStream, new: Accepted) -> None:
         window = ours.spec.window
         if not isinstance(window, CountWindow):
             return
@@ -158,7 +155,7 @@ class Reference(StreamsReference):
 
     # Forgetting
 
-    def _proofs(self, ours: Stream, kept: Accepted) -> list[int]:
+    def _proofs(self, ours: OracleStream, kept: Accepted) -> list[int]:
         """The times at which it was proved that no later tuple can match this one."""
         proofs = []
         other = self._other(ours)
@@ -169,15 +166,15 @@ class Reference(StreamsReference):
             proofs.append(max(kept.ts, over))
         return proofs
 
-    def _drop(self, ours: Stream, kept: Accepted) -> None:
+    def _drop(self, ours: OracleStream, kept: Accepted) -> None:
         ours.forget(kept)
         self._unmatched(ours, kept, min(self._proofs(ours, kept)))
 
-    def _unmatched(self, ours: Stream, kept: Accepted, ts: int) -> None:
+    def _unmatched(self, ours: OracleStream, kept: Accepted, ts: int) -> None:
         if self._preserves(ours) and not kept.matched:
             self.out.unmatched.append(Unmatched(ours.side, kept.row, int(max(ts, kept.ts, self.output_wm_at_start))))
 
-    def _purge_for(self, ours: Stream, key: Key) -> None:
+    def _purge_for(self, ours: OracleStream, key: Key) -> None:
         """Eager with a threshold of one, lazy with a larger one (PJ-07)."""
         self.due_purges.append((ours.side, key))
         self.n_effects += 1
@@ -186,7 +183,7 @@ class Reference(StreamsReference):
                 self._purge(self.streams[side], due)
             self.due_purges, self.n_effects = [], 0
 
-    def _purge(self, ours: Stream, key: Key) -> None:
+    def _purge(self, ours: OracleStream, key: Key) -> None:
         """`ours` has ended the value: `other`'s tuples wait for nothing any more."""
         other = self._other(ours)
         if self._proved_over(ours, key) is None:
@@ -197,7 +194,7 @@ class Reference(StreamsReference):
                 self._drop(other, kept)
         other.give_up_places(key)
 
-    def _purge_after_end_of(self, ours: Stream) -> None:
+    def _purge_after_end_of(self, ours: OracleStream) -> None:
         other = self._other(ours)
         for kept in other.stored:
             self.out.purged += 1
@@ -208,8 +205,8 @@ class Reference(StreamsReference):
     def _may_be_punctuated(
         self,
         key: Key,
-        ended_by: Stream | None = None,
-        last_gone: Stream | None = None,
+        ended_by: OracleStream | None = None,
+        last_gone: OracleStream | None = None,
         gone_at: int | None = None,
     ) -> None:
         """Applies the rules in order.
@@ -231,7 +228,7 @@ class Reference(StreamsReference):
         for stream in self.streams:
             self._purge(stream, key)
 
-    def _early(self, key: Key, ended_by: Stream | None, last_gone: Stream | None) -> tuple[int, str] | None:
+    def _early(self, key: Key, ended_by: OracleStream | None, last_gone: OracleStream | None) -> tuple[int, str] | None:
         """PW-32, Theorem 4.1: one stream has ended the value, and its last tuple cannot be met any more."""
         if self.spec.algorithm.propagation is not Propagation.EARLY:
             return None
@@ -244,7 +241,7 @@ class Reference(StreamsReference):
                     return int(max(p_ts, gone)), "early"
         return None
 
-    def _gone_since(self, ours: Stream, key: Key, just_ended: bool) -> float | None:
+    def _gone_since(self, ours: OracleStream, key: Key, just_ended: bool) -> float | None:
         """Since when no tuple of `ours` with this value can be met; minus infinity if there never was one."""
         last, window = ours.last.get(key), ours.spec.window
         if last is None:
@@ -258,7 +255,7 @@ class Reference(StreamsReference):
             return None
         return -math.inf if just_ended and ours.wm > end + 1 else end + 1
 
-    def _own_state(self, key: Key, ours: Stream | None, gone_at: int | None) -> tuple[int, str] | None:
+    def _own_state(self, key: Key, ours: OracleStream | None, gone_at: int | None) -> tuple[int, str] | None:
         """PJ-09: one stream has ended the value and stores no tuple of it, since its effect or since `gone_at`."""
         if self.spec.algorithm.propagation is not Propagation.OWN_STATE or ours is None:
             return None
@@ -287,3 +284,37 @@ def join(
     reference = oracle(spec, where)
     outputs = [reference.process(*batch) for batch in batches]
     return [*outputs, reference.end()] if end else outputs
+
+
+# The oracle of a union: every accepted tuple comes out, and a value is over when all streams have ended it.
+
+
+class UnionReference(StreamsReference):
+    """Punctuated streams with the same columns, or one of them, batch by batch. Nothing is ever stored."""
+
+    def _join(self, ours: OracleStream, new: Accepted) -> None:
+        self.out.results.append((new.row,))
+        self.out.result_ts.append(new.ts)
+
+    def _advance(self, ours: OracleStream, before: float) -> None:
+        """No tuple waits for a watermark."""
+
+    def _deadlines(self) -> list[float]:
+        return []
+
+    def _purge_for(self, ours: OracleStream, key: Key) -> None:
+        """No tuple waits for an ending."""
+
+    def _purge_everywhere(self, key: Key) -> None:
+        """Nothing is left of a value."""
+
+    def _purge_after_end_of(self, ours: OracleStream) -> None:
+        """No tuple waits for the end."""
+
+    def _may_be_punctuated(self, key: Key, ended_by: OracleStream | None = None) -> None:
+        if key not in self.values or self.values[key].punctuated:
+            return
+        rule = self._regular(key)
+        if rule is not None:
+            self._mark_punctuated(key)
+            self.out.punctuations.append(OutputPunctuation(key, *rule))

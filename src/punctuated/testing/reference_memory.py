@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from punctuated.testing.reference_patterns import matches_all
-from punctuated.testing.reference_state import Covered, Key, Promise, RangeEnding
+from punctuated.testing.reference_state import Covered, Key, OraclePromise, PatternEnding
 
 if TYPE_CHECKING:
     from punctuated.testing.reference_streams import StreamsReference
 
 
 @dataclass
-class Entry:
+class MemoryEntry:
     """One unit of the memory; the smallest `age` (last touch, kind, order within its kind) is forgotten first."""
 
     age: tuple[int, int, Any]
@@ -39,15 +39,15 @@ def forget_punctuations(join: "StreamsReference") -> int:
     return len(surplus)
 
 
-def _value_entries(join: "StreamsReference") -> list[Entry]:
-    entries: list[Entry] = []
+def _value_entries(join: "StreamsReference") -> list[MemoryEntry]:
+    entries: list[MemoryEntry] = []
     for key, value in sorted(join.values.items(), key=lambda item: item[0]):
         if entries and _extends_run(join, entries[-1].members[-1], key):
             run = entries[-1]
             run.members.append(key)
             run.age = max(run.age[0], value.touched), 0, run.members[0]
         else:
-            entries.append(Entry((value.touched, 0, key), [key]))
+            entries.append(MemoryEntry((value.touched, 0, key), [key]))
     for entry in entries:
         for key in entry.members:
             join.values[key].touched = entry.age[0]  # a run has one age, even if it is cut later
@@ -64,13 +64,13 @@ def _extends_run(join: "StreamsReference", previous: Key, key: Key) -> bool:
     return is_integer and alike and bool(previous[0] + 1 == key[0])
 
 
-def _other_entries(join: "StreamsReference") -> list[Entry]:
+def _other_entries(join: "StreamsReference") -> list[MemoryEntry]:
     """Pieces under ranges, then pending ranges and promises in the order of arrival."""
-    arrived: list[RangeEnding | Promise] = []
+    arrived: list[PatternEnding | OraclePromise] = []
     for stream in join.streams:
         arrived += [*stream.ranges, *stream.promises]
     pieces: list[Covered] = join.covered
     return [
-        *(Entry((each.touched, 1, place), [each]) for place, each in enumerate(pieces)),
-        *(Entry((each.touched, 2, each.arrival), [each]) for each in arrived),
+        *(MemoryEntry((each.touched, 1, place), [each]) for place, each in enumerate(pieces)),
+        *(MemoryEntry((each.touched, 2, each.arrival), [each]) for each in arrived),
     ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from punctuated.model.algorithm import Propagation
 from punctuated.model.pattern import Pattern, Range
 from punctuated.testing.reference_patterns import Patterns, covers, intersect, is_empty
-from punctuated.testing.reference_state import Covered, RangeEnding
+from punctuated.testing.reference_state import Covered, PatternEnding
 
 if TYPE_CHECKING:
     from punctuated.testing.reference_streams import StreamsReference
@@ -21,7 +21,7 @@ Bound = tuple[Any, ...]  # a place between values: before or after one of them, 
 Said = list[tuple[Patterns, int]]  # output ranges and their times
 
 
-def cover(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
+def cover(join: "StreamsReference", side: int, ending: PatternEnding) -> Said:
     """The range takes effect: what is covered changes, and the output may be punctuated."""
     if len(ending.patterns) == 1:
         return _cover_stretches(join, side, ending)
@@ -54,7 +54,7 @@ def _propagates(join: "StreamsReference") -> bool:
 # One column
 
 
-def _cover_stretches(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
+def _cover_stretches(join: "StreamsReference", side: int, ending: PatternEnding) -> Said:
     said: list[Covered] = []
     pieces: list[Covered] = []
     known = [ending.patterns, *(each.patterns for each in join.covered)]
@@ -146,7 +146,7 @@ def _holds(pattern: Pattern, low: Bound, high: Bound) -> bool:
 # Several columns
 
 
-def _cover_patterns(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
+def _cover_patterns(join: "StreamsReference", side: int, ending: PatternEnding) -> Said:
     if any(side in each.ends and covers(each.patterns, ending.patterns) for each in join.covered):
         return []
     said: Said = []

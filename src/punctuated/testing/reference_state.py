@@ -130,7 +130,7 @@ class EndedValue:
 
 
 @dataclass(eq=False)
-class RangeEnding(Ending):
+class PatternEnding(Ending):
     """A stream has said that all values in a range are over; still pending. One pattern per key column."""
 
     patterns: Patterns = ()
@@ -138,7 +138,7 @@ class RangeEnding(Ending):
 
 
 @dataclass(eq=False)
-class Promise:
+class OraclePromise:
     """A punctuation that ends no value: it only forbids tuples."""
 
     punctuation: Punctuation
@@ -160,7 +160,7 @@ class Covered:
     touched: int
 
 
-class Stream:
+class OracleStream:
     """What the oracle knows about one input."""
 
     def __init__(self, side: int, spec: StreamSpec) -> None:
@@ -174,9 +174,9 @@ class Stream:
         self.stored: list[Accepted] = []
         self.last: dict[Key, int] = {}  # times of the last tuples, and the latest end of their windows
         self.last_end: dict[Key, float] = {}
-        self.ranges: list[RangeEnding] = []  # pending
+        self.ranges: list[PatternEnding] = []  # pending
         self.settled = -math.inf  # the latest time of its settled ranges
-        self.promises: list[Promise] = []
+        self.promises: list[OraclePromise] = []
         self.boundaries: list[tuple[int, Key]] = []  # when each batch first brought a value, and the value
         self.open: set[Key] = set()  # values that clustered() has yet to end
 

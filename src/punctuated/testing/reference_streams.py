@@ -29,11 +29,11 @@ from punctuated.testing.reference_state import (
     EndedValue,
     Ending,
     Key,
+    OraclePromise,
+    OracleStream,
     OutputPunctuation,
-    Promise,
-    RangeEnding,
+    PatternEnding,
     Rejected,
-    Stream,
 )
 
 
@@ -42,7 +42,7 @@ class StreamsReference(ABC):
 
     def __init__(self, spec: JoinSpec, integer_key: bool | None = None) -> None:
         self.spec, self.integer_key = spec, integer_key
-        self.streams = tuple(Stream(side, stream) for side, stream in enumerate(spec.streams))
+        self.streams = tuple(OracleStream(side, stream) for side, stream in enumerate(spec.streams))
         self.values: dict[Key, EndedValue] = {}
         self.covered: list[Covered] = []  # values under ranges in effect
         self.batch = 0
@@ -55,11 +55,11 @@ class StreamsReference(ABC):
     # What depends on the other streams
 
     @abstractmethod
-    def _join(self, ours: Stream, new: Accepted) -> None:
+    def _join(self, ours: OracleStream, new: Accepted) -> None:
         """An accepted tuple: what it meets, and whether it is stored."""
 
     @abstractmethod
-    def _advance(self, ours: Stream, before: float) -> None:
+    def _advance(self, ours: OracleStream, before: float) -> None:
         """The watermark of `ours` has moved on from `before`: handle everything that it has passed."""
 
     @abstractmethod
@@ -67,7 +67,7 @@ class StreamsReference(ABC):
         """When the last tuple of an ended value may leave its window."""
 
     @abstractmethod
-    def _purge_for(self, ours: Stream, key: Key) -> None:
+    def _purge_for(self, ours: OracleStream, key: Key) -> None:
         """An ending of `ours` has taken effect."""
 
     @abstractmethod
@@ -75,11 +75,11 @@ class StreamsReference(ABC):
         """The value is about to be over in the output."""
 
     @abstractmethod
-    def _purge_after_end_of(self, ours: Stream) -> None:
+    def _purge_after_end_of(self, ours: OracleStream) -> None:
         """The stream has ended."""
 
     @abstractmethod
-    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None) -> None:
+    def _may_be_punctuated(self, key: Key, ended_by: OracleStream | None = None) -> None:
         """Something has happened to a value, perhaps an ending of `ended_by`: punctuate the output if it is over."""
 
     # A batch
@@ -152,7 +152,7 @@ class StreamsReference(ABC):
             if flagged and None not in key:
                 yield Arrival(side, ts, number, punctuation=stream.ending(ts, key), flagged=True)
 
-    def _one_by_one(self, ours: Stream, p: Punctuation) -> list[Punctuation]:
+    def _one_by_one(self, ours: OracleStream, p: Punctuation) -> list[Punctuation]:
         """A punctuation that names several values, as one punctuation for each of them."""
         if ours.meaning(p) != "values":
             return [p]
@@ -220,7 +220,7 @@ class StreamsReference(ABC):
         max_ahead = self.streams[side].spec.max_ahead_us
         return max_ahead is not None and newest is not None and ts > newest + max_ahead
 
-    def _grow_floor(self, ours: Stream, floor: float) -> None:
+    def _grow_floor(self, ours: OracleStream, floor: float) -> None:
         before = ours.wm
         ours.floor = max(ours.floor, floor)
         self._advance(ours, before)
@@ -262,14 +262,14 @@ class StreamsReference(ABC):
             if ours.spec.clustered:
                 self._end_clusters(ours)
             while (pending := self._next_pending(ours)) is not None:
-                if isinstance(pending, RangeEnding):
+                if isinstance(pending, PatternEnding):
                     self._range_takes_effect(ours, pending)
                 else:
                     self._value_takes_effect(ours, pending)
                     self._may_be_punctuated(pending, ended_by=ours)
 
-    def _next_pending(self, ours: Stream) -> Key | RangeEnding | None:
-        pending: list[tuple[int, int, Key | RangeEnding]] = []
+    def _next_pending(self, ours: OracleStream) -> Key | PatternEnding | None:
+        pending: list[tuple[int, int, Key | PatternEnding]] = []
         for key, value in self.values.items():
             if ours.side in value.endings and not value.endings[ours.side].in_effect:
                 pending.append((value.endings[ours.side].effect_ts, value.endings[ours.side].arrival, key))
@@ -279,7 +279,7 @@ class StreamsReference(ABC):
 
     # A tuple
 
-    def _tuple(self, ours: Stream, row: Row, ts: int) -> None:
+    def _tuple(self, ours: OracleStream, row: Row, ts: int) -> None:
         new = Accepted(row, ts, ours.key_of(row.values), ours.window_end(row))
         if self._breaks_promise(ours, new) and self._turned_away(ours, new):
             return
@@ -293,7 +293,7 @@ class StreamsReference(ABC):
         if ours.spec.clustered and not new.has_null:
             ours.open.add(new.key)
 
-    def _breaks_promise(self, ours: Stream, new: Accepted) -> bool:
+    def _breaks_promise(self, ours: OracleStream, new: Accepted) -> bool:
         if new.ts < ours.floor:
             return True
         for promise in ours.promises:
@@ -305,7 +305,7 @@ class StreamsReference(ABC):
             return True
         return any(ending.in_effect or ending.ts < new.ts for ending in self._endings(ours, new.key))
 
-    def _turned_away(self, ours: Stream, new: Accepted) -> bool:
+    def _turned_away(self, ours: OracleStream, new: Accepted) -> bool:
         """What `on_violation` says about a tuple that breaks a promise."""
         if ours.spec.on_violation is OnViolation.FAIL:
             raise PromiseBroken(f"stream {ours.spec.name!r}: {new.row.values} comes after it was punctuated")
@@ -319,7 +319,7 @@ class StreamsReference(ABC):
 
     # A punctuation
 
-    def _punctuation(self, ours: Stream, p: Punctuation) -> None:
+    def _punctuation(self, ours: OracleStream, p: Punctuation) -> None:
         meaning = ours.meaning(p)
         if ours.ended_at is not None or meaning == "nothing":
             return
@@ -330,7 +330,7 @@ class StreamsReference(ABC):
             assert isinstance(bound, Range)
             self._grow_floor(ours, bound.high + 1 if bound.high_closed else bound.high)
         elif meaning == "promise":
-            ours.promises.append(Promise(p, self._next_arrival(), self.touch, self.batch))
+            ours.promises.append(OraclePromise(p, self._next_arrival(), self.touch, self.batch))
         elif meaning == "values":
             key = tuple(listed(pattern)[0] for pattern in ours.key_of(p.patterns))
             self._end_value(ours, key, p.ts, announced=not p.in_band)
@@ -343,35 +343,37 @@ class StreamsReference(ABC):
 
     # Ending a value
 
-    def _endings(self, ours: Stream, key: Key) -> list[Ending]:
+    def _endings(self, ours: OracleStream, key: Key) -> list[Ending]:
         """What `ours` has said about the end of this value, by name or by a pending range."""
         by_name = self.values[key].endings if key in self.values else {}
         named = [by_name[ours.side]] if ours.side in by_name else []
         return named + [ending for ending in ours.ranges if matches_all(ending.patterns, key)]
 
-    def _covering(self, ours: Stream, key: Key) -> list[Covered]:
+    def _covering(self, ours: OracleStream, key: Key) -> list[Covered]:
         """The piece under ranges in effect that holds the value."""
         return [each for each in self.covered if ours.side in each.ends and matches_all(each.patterns, key)]
 
-    def _ended_with_effect(self, ours: Stream, key: Key) -> int | None:
+    def _ended_with_effect(self, ours: OracleStream, key: Key) -> int | None:
         """The `p.ts` of the ending in effect, if there is one: by name, else by range, else by the stream's end."""
         punctuated = self._punctuated_with_effect(ours, key)
         return ours.ended_at if punctuated is None else punctuated
 
-    def _punctuated_with_effect(self, ours: Stream, key: Key) -> int | None:
+    def _punctuated_with_effect(self, ours: OracleStream, key: Key) -> int | None:
         named = [ending.ts for ending in self._endings(ours, key) if ending.in_effect]
         by_range = [int(end_time(self, each, ours.side)) for each in self._covering(ours, key)]
         return next(iter(named + by_range), None)
 
-    def _proved_over(self, stream: Stream, key: Key) -> int | None:
+    def _proved_over(self, stream: OracleStream, key: Key) -> int | None:
         """The `p.ts` by which `stream` proves that this value is over, if the algorithm uses punctuations."""
         return self._ended_with_effect(stream, key) if self.spec.algorithm.by_punctuation else stream.ended_at
 
-    def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
+    def _end_value(self, ours: OracleStream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
         if self._put_in_effect(ours, key, ts, at_once, announced):
             self._may_be_punctuated(key, ended_by=ours)
 
-    def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> bool:
+    def _put_in_effect(
+        self, ours: OracleStream, key: Key, ts: int, at_once: bool = False, announced: bool = False
+    ) -> bool:
         """Ends the value; if that takes effect now, purges the tuples that waited for it."""
         if self._ended_with_effect(ours, key) is not None:
             return False
@@ -386,12 +388,12 @@ class StreamsReference(ABC):
             self._value_takes_effect(ours, key)
         return ending.in_effect
 
-    def _value_takes_effect(self, ours: Stream, key: Key) -> None:
+    def _value_takes_effect(self, ours: OracleStream, key: Key) -> None:
         self.values[key].endings[ours.side].in_effect = True
         if self.spec.algorithm.by_punctuation:
             self._purge_for(ours, key)
 
-    def _end_clusters(self, ours: Stream) -> None:
+    def _end_clusters(self, ours: OracleStream) -> None:
         """`clustered()`: ends each value that the stream has left, at the time of the tuple that shows it."""
         newest = -math.inf if ours.newest is None else ours.newest
         left = [(ours.left_at(key), ours.last.get(key), key) for key in ours.open if ours.left_at(key) <= newest]
@@ -399,7 +401,7 @@ class StreamsReference(ABC):
             ours.open.remove(key)
             self._end_value(ours, key, int(left_at))
 
-    def _end_stream(self, ours: Stream, ts: int) -> None:
+    def _end_stream(self, ours: OracleStream, ts: int) -> None:
         pending = [k for k, v in self.values.items() if ours.side in v.endings and not v.endings[ours.side].in_effect]
         before = ours.wm
         ours.floor = math.inf
@@ -415,14 +417,14 @@ class StreamsReference(ABC):
 
     # Range endings
 
-    def _end_range(self, ours: Stream, p: Punctuation) -> None:
-        ending = RangeEnding(p.ts, self._next_arrival(), announced=not p.in_band)
+    def _end_range(self, ours: OracleStream, p: Punctuation) -> None:
+        ending = PatternEnding(p.ts, self._next_arrival(), announced=not p.in_band)
         ending.patterns, ending.touched = ours.key_of(p.patterns), self.touch
         ours.ranges.append(ending)
         if ours.wm >= ending.effect_ts:
             self._range_takes_effect(ours, ending)
 
-    def _range_takes_effect(self, ours: Stream, ending: RangeEnding) -> None:
+    def _range_takes_effect(self, ours: OracleStream, ending: PatternEnding) -> None:
         ours.ranges.remove(ending)
         stored = {kept.key for stream in self.streams for kept in stream.stored}
         waiting = {key for key, value in self.values.items() if not value.punctuated}

@@ -27,7 +27,7 @@ class Crossover:
         return self.share / (1 - self.share)
 
 
-class _Line(NamedTuple):
+class _CostLine(NamedTuple):
     start: float  # cost if all input is of stream B
     slope: float
 
@@ -56,10 +56,12 @@ def crossovers(
     model = CostModel(**options)
     all_right, all_left = (full_load(windows, rates, matches) for rates in ((0.0, 1.0), (1.0, 0.0)))
     starts = {pair: model.join(pair, all_right) for pair in pairs}
-    return tuple(_envelope({pair: _Line(start, model.join(pair, all_left) - start) for pair, start in starts.items()}))
+    return tuple(
+        _envelope({pair: _CostLine(start, model.join(pair, all_left) - start) for pair, start in starts.items()})
+    )
 
 
-def _envelope(lines: Mapping[str, _Line]) -> list[Crossover]:
+def _envelope(lines: Mapping[str, _CostLine]) -> list[Crossover]:
     """The changes along the lowest line from 0 to 1; a line that takes over is flatter, so this ends."""
     found: list[Crossover] = []
     winner = min(lines, key=lambda pair: (lines[pair], pair))

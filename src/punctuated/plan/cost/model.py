@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TypedDict, Unpack
+from typing import Required, TypedDict, Unpack
 
 from punctuated.errors import CostError
 from punctuated.model.load import Observation
@@ -28,6 +28,8 @@ from punctuated.plan.cost.inputs import (
 )
 from punctuated.plan.cost.touched import tuples_probed, tuples_updated
 from punctuated.plan.cost.weights import KANG_WEIGHTS, Weights
+
+ALL_PAIRS = tuple(f"{on_a}{on_b}" for on_a, on_b in product(STRUCTURES, repeat=2))
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def one_way_cost(
 # The cost of a whole join per unit of time: the sum of its two directions (KN-10, KN-11, KN-19).
 
 
-class JoinOptions(ModelOptions, total=False):
+class CostOptions(ModelOptions, total=False):
     """Options of all functions that weigh whole joins."""
 
     matches: float | Sequence[float]
@@ -246,7 +248,7 @@ def direction_costs(
 
 
 def unit_time_cost(
-    pair: str, *, windows: Sequence[float], rates: Sequence[float], **options: Unpack[JoinOptions]
+    pair: str, *, windows: Sequence[float], rates: Sequence[float], **options: Unpack[CostOptions]
 ) -> float:
     """Eq. (1): what a join costs per unit of time, in seconds of CPU per 60 seconds of input (XD-23).
 
@@ -258,3 +260,51 @@ def unit_time_cost(
         4.67
     """
     return sum(direction_costs(pair, windows=windows, rates=rates, **options))
+
+
+# Which structures to join with: the cheapest pair that the predicate allows (KN-05, KN-32).
+
+
+class Choice(CostOptions, total=False):
+    """The arguments of `candidates`."""
+
+    windows: Required[Sequence[float]]
+    rates: Required[Sequence[float]]
+    predicate: str
+    structures: str
+
+
+def candidates(
+    *,
+    windows: Sequence[float],
+    rates: Sequence[float],
+    predicate: str = "=",
+    structures: str = "NHBT",
+    matches: float | Sequence[float] = 0,
+    **options: Unpack[ModelOptions],
+) -> list[Candidate]:
+    """All pairs of structures that the predicate allows, the cheapest first; ties by name.
+
+    Args:
+        windows: Tuples in the windows of both streams.
+        rates: Tuples per second of both streams; where tuples are shed, the effective ones (KN-38).
+        predicate: `=`, one of `<`, `<=`, `>`, `>=`, `band` for ranges, or `any`.
+        structures: The structures to choose from; the paper leaves out `B`, which takes more memory than `T` (KN-21).
+        matches: Expected matches of a search, in window A and in window B; see `probe_cost`.
+        options: `weights`, `bucket_size` and `node_size`, see `CostModel`.
+
+    Example:
+        >>> [each.pair for each in candidates(windows=(9500, 500), rates=(2, 998), predicate="<")[:3]]
+        ['BN', 'TN', 'BT']
+    """
+    return CostModel(**options).candidates(full_load(windows, rates, matches), predicate, structures)
+
+
+def best(**choice: Unpack[Choice]) -> str:
+    """The cheapest pair of structures; the arguments are those of `candidates`.
+
+    Example:
+        >>> best(windows=(9500, 500), rates=(2, 998), structures="NHT")
+        'TN'
+    """
+    return candidates(**choice)[0].pair

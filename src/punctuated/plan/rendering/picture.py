@@ -170,12 +170,14 @@ def as_svg(plan: PlanNode) -> str:
     n_columns = 1 + max(box.column for box in root.all())
     width = 2 * MARGIN + n_columns * BOX_WIDTH + (n_columns - 1) * BETWEEN_COLUMNS + _OUT
     height = 2 * MARGIN + root.span + _LEGEND_HEIGHT
-    boxes = [_Placed(box, MARGIN + (n_columns - 1 - box.column) * (BOX_WIDTH + BETWEEN_COLUMNS)) for box in root.all()]
+    boxes = [
+        _DrawnBox(box, MARGIN + (n_columns - 1 - box.column) * (BOX_WIDTH + BETWEEN_COLUMNS)) for box in root.all()
+    ]
     parts = [*(line for box in boxes for line in box.arrows()), *(line for box in boxes for line in box.drawn())]
     return "\n".join([*_opened(plan, width, height), *parts, *boxes[0].output(), *_legend(height), "</svg>", ""])
 
 
-class _Placed:
+class _DrawnBox:
     """A box and its left edge."""
 
     def __init__(self, box: Box, x: float) -> None:

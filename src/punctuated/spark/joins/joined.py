@@ -22,9 +22,9 @@ from punctuated.model.spec import JoinSpec
 from punctuated.output.groups.grouping import Grouping, contains_key, grouping_columns
 from punctuated.output.in_band import PUNCTUATION, REJECTED, RESULT
 from punctuated.output.views import View
-from punctuated.plan.inputs import PlannedInput
+from punctuated.plan.planner import PlannedInput
 from punctuated.plan.rendering.explain import explain
-from punctuated.plan.tree import Fact, PlanNode, listed
+from punctuated.plan.tree import Fact, PlanNode, show_names
 from punctuated.runtime.kernel_groups import kernels_of
 from punctuated.runtime.lineage import FrameOrigin
 from punctuated.spark.joins.grouped import SparkGrouping, distinct
@@ -66,7 +66,7 @@ def planned_input(
 def bucket_facts(join: BoundJoin) -> list[Fact]:
     """Over how many buckets the join is spread, and which tuples are in each."""
     names = [join.spec.streams[side].name for side in join.spec.everywhere]
-    copied = f", every tuple of {listed(names)} in each" if names else ""
+    copied = f", every tuple of {show_names(names)} in each" if names else ""
     return [Fact("buckets", f"{join.n_buckets}{copied}", {"n": join.n_buckets, "at_once": join.at_once})]
 
 

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from punctuated.errors import SessionError
 from punctuated.runtime.kernel_groups import Kernels
-from punctuated.runtime.prefetch import side_by_side
+from punctuated.runtime.prefetch import interleave
 from punctuated.runtime.warm_up import compile_beside, is_compiled
 from punctuated.spark.session.kind import is_connect
 
@@ -41,7 +41,7 @@ def worker_limit() -> int | None:
 def overlapped(items: Iterator[T]) -> Iterator[T]:
     """The same items; with more than one core (`spark.task.cpus`) a few are made before they are asked for."""
     context = TaskContext.get()
-    return items if context is None or context.cpus() < 2 else side_by_side([items])
+    return items if context is None or context.cpus() < 2 else interleave([items])
 
 
 # Whether the Python of Spark's workers has this package: without it, the first batch fails with a Java trace.

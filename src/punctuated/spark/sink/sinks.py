@@ -23,7 +23,7 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import StreamError, WindowError
 from punctuated.model.window import parse_duration
 from punctuated.output.in_band import FILE, GROUP, PUNCTUATION, REJECTED, RESULT
-from punctuated.plan.tree import Fact, Kind, PlanNode
+from punctuated.plan.tree import Fact, NodeKind, PlanNode
 from punctuated.spark.session.kind import is_connect
 from punctuated.spark.session.query import Outlet
 from punctuated.spark.session.types import column_at, with_numbers
@@ -145,7 +145,7 @@ def with_sinks(plan: PlanNode, writable: Writable, sinks: Mapping[str, Sink | No
     parts = _parts(writable, sinks)
     ways = tuple(Fact(part.name, part.shown_way, {"way": part.way.value, "path": part.path}) for part in parts)
     if ways:
-        return PlanNode(Kind.OUTPUT, "written by write_to", ways, (plan,))
+        return PlanNode(NodeKind.OUTPUT, "written by write_to", ways, (plan,))
     by_workers = "; to tables of write_to, files by the workers" if writable.is_streaming else ""
     leaving = Fact("rows out", f"a DataFrame, Spark's rows{by_workers}", {"way": "spark"})
     return replace(plan, facts=(*plan.facts, leaving))

@@ -16,7 +16,7 @@ from punctuated.api.explain import explain
 from punctuated.api.stream import stream
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.streams import Stream
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.expression import Expression
 from punctuated.plan.rendering.explain import explain as show

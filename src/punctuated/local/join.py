@@ -12,9 +12,8 @@ import pyarrow as pa
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import RejectedRowsWarning
 from punctuated.expressions.shape import Select
-from punctuated.local.buckets import in_buckets
 from punctuated.local.plan import TablePlan
-from punctuated.local.run import LocalRun
+from punctuated.local.run import LocalRun, in_buckets
 from punctuated.local.streams import TableStream
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
@@ -27,8 +26,7 @@ from punctuated.output.batch_result import BatchResult
 from punctuated.output.groups.grouping import Grouping, grouping_columns
 from punctuated.output.views import View
 from punctuated.plan.rendering.explain import explain
-from punctuated.plan.statistics import expected
-from punctuated.plan.table_statistics import table_statistics
+from punctuated.plan.statistics import expected_load, table_statistics
 from punctuated.plan.tree import PlanNode
 from punctuated.runtime.lineage import remember_origin
 
@@ -274,7 +272,7 @@ class Join:
     def _with_best_structures(self, bound: BoundJoin) -> BoundJoin:
         """The structures to begin with; they can be chosen because tables are known before the join runs."""
         assert bound.chooser is not None
-        seen = expected(bound.spec, table_statistics(bound.spec, self.batches, bound.key_types))
+        seen = expected_load(bound.spec, table_statistics(bound.spec, self.batches, bound.key_types))
         best = pair(bound.chooser.candidates(seen)[0].pair)
         return replace(bound, spec=replace(bound.spec, algorithm=best))
 
