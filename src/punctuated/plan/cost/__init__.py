@@ -1,7 +1,7 @@
 """What a window join costs, which structures to choose, how many results to expect: Kang, Naughton and Viglas.
 
-One function per formula, over one `CostModel`. *A* is the left stream and *B* the right one; a pair of two numbers, and
-a pair of two letters such as "TN", always has the left one first. With logical windows, `windows` are rates times
+There is one function per formula, over one `CostModel`. *A* is the left stream and *B* the right one; two numbers, and
+two letters such as "TN", always have that of the left stream first. With logical windows, `windows` are rates times
 lengths (KN-09). Formulas that are here only because a paper prints them come from `paper`.
 """
 

@@ -1,7 +1,8 @@
-"""The cost model of window joins: what it costs to probe, to update, and to join (KN-10 … KN-16).
+"""The cost model of window joins: what it costs to probe, to update and to join, and which structures are cheapest.
 
-A structure on window B serves the direction A → B: tuples of A probe it, tuples of B update it. All costs are in the
-unit of the weights, see `weights`.
+A structure on window B serves the direction A → B: tuples of A probe it, tuples of B update it (KN-10 … KN-16). All
+costs are in the unit of the weights, see `weights`. `CostModel` has the formulas; the functions below it are the same
+formulas with checked arguments, for users. Beside their own arguments they take the options of a `CostModel`.
 """
 
 import math
@@ -42,7 +43,7 @@ class Candidate:
 
 
 class ModelOptions(TypedDict, total=False):
-    """What a `CostModel` is made of, as options of functions that make one."""
+    """The options of functions that make a `CostModel`."""
 
     weights: Weights
     bucket_size: float
@@ -71,7 +72,7 @@ class CostModel:
         check_bucket_size(self.bucket_size)
         check_node_size(self.node_size)
 
-    # One direction
+    # A structure
 
     def probe(self, structure: str, window: float, matches: float = 0) -> float:
         """Cost of one search: tuples touched, times P, and the costs that the paper leaves out (see `Weight`)."""
@@ -140,9 +141,7 @@ class CostModel:
         return arrivals + (left * in_right + right * in_left) * weight.match
 
 
-# The cost of one direction of a join: one stream probes a window, the other one updates it (KN-11 … KN-16).
-#
-# Functions over `CostModel`: their options beside those named here are its `weights`, `bucket_size` and `node_size`.
+# One direction of a join: one stream probes a window, the other one updates it
 
 
 def probe_cost(structure: str, window: float, *, matches: float = 0, **options: Unpack[ModelOptions]) -> float:
@@ -206,17 +205,17 @@ def one_way_cost(
     return probes * model.weights.loop + worked
 
 
-# The cost of a whole join per unit of time: the sum of its two directions (KN-10, KN-11, KN-19).
+# A join: the sum of its two directions
 
 
 class CostOptions(ModelOptions, total=False):
-    """Options of all functions that weigh whole joins."""
+    """The options of functions that compute the cost of a join."""
 
     matches: float | Sequence[float]
 
 
 def full_load(windows: Sequence[float], rates: Sequence[float], matches: float | Sequence[float] = 0) -> Observation:
-    """The load of a join that sheds nothing, from numbers that users gave."""
+    """The load of a join that sheds nothing, from the arguments of a user."""
     return Observation.unshed(sides(rates, "rates"), sides(windows, "windows"), both_sides(matches, "matches"))
 
 
@@ -262,7 +261,7 @@ def unit_time_cost(
     return sum(direction_costs(pair, windows=windows, rates=rates, **options))
 
 
-# Which structures to join with: the cheapest pair that the predicate allows (KN-05, KN-32).
+# The choice of structures (KN-05, KN-32)
 
 
 class Choice(CostOptions, total=False):

@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.planned import planned_groups
 from punctuated.errors import AggregateError, SinkError
 from punctuated.expressions.shape import Select
 from punctuated.model.aggregate import Aggregate
@@ -90,7 +89,7 @@ class SparkGroups:
         """The plan as a tree."""
         in_step = contains_key(self.grouping.by, self.joined.spec.left.key)
         place = "in the step of the join" if in_step else "in a step of their own behind the join, through Spark's rows"
-        return planned_groups(self.joined.plan(), self.joined.bound, self.grouping, [Fact("made", place)])
+        return self.joined.bound.plan_groups(self.joined.plan(), self.grouping, [Fact("made", place)])
 
     def with_end(self, now: bool) -> "SparkGroups":
         """Groups of the join with the end of its streams; see `SparkJoin.with_end`."""

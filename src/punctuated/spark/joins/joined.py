@@ -13,7 +13,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.planned import planned_join
 from punctuated.errors import PredicateError, SinkError, StreamError
 from punctuated.expressions.shape import Select, Shape
 from punctuated.intake.reading import Reader
@@ -186,7 +185,7 @@ class SparkJoin:
     def plan(self) -> PlanNode:
         """The plan as a tree."""
         inputs = [planned_input(each.frame, each.endings, each.origin) for each in self._inputs]
-        return planned_join(self.query.join, inputs, None, bucket_facts(self.query.join))
+        return self.query.join.plan(inputs, None, bucket_facts(self.query.join))
 
     def group_by(
         self, *columns: str | Sequence[str], having: Expression | None = None, select: Select | None = None
@@ -347,7 +346,7 @@ class SparkJoin:
     @property
     def _stamp(self) -> list[Column]:
         """Spark's time of the micro-batch as one more column, if it is needed."""
-        return [unix_micros(current_timestamp())] if self._streaming and self.query.join.tells_time else []
+        return [unix_micros(current_timestamp())] if self._streaming and self.query.join.needs_batch_time else []
 
     # Spark's types
 

@@ -61,7 +61,7 @@ class JoinStep(StatefulProcessor):
         blobs = _sorted(rows, len(join.inputs))
         batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
         parcels = [blob for ours in blobs.streams for blob in ours]
-        now_us = batch_time(parcels) if join.tells_time else None
+        now_us = batch_time(parcels) if join.needs_batch_time else None
         rejects = read_rejects(blobs.rejected)
         for side in join.spec.sides:
             bucket.driver.count_corrupt(side, rejects.n_corrupt[join.spec.streams[side].name])
