@@ -62,7 +62,7 @@ class Join:
 
     @property
     def spec(self) -> JoinSpec:
-        """What was asked for, normalised."""
+        """The specification of the join: its streams and options, normalised."""
         return self.bound.spec
 
     @property
