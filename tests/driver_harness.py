@@ -16,7 +16,7 @@ from punctuated.operator.driver import JoinDriver
 from punctuated.output.batch_result import BatchResult
 from punctuated.state.setup import ONLY_BUCKET
 from punctuated.testing.checks import COUNTED, DOMAIN, Observed, extent
-from punctuated.testing.strategies import Batch, JoinCase
+from punctuated.testing.strategies import Batch, Case
 from punctuated.testing.tables import as_batch, stream_schema
 
 Continue = Callable[[JoinDriver], JoinDriver]
@@ -92,7 +92,7 @@ def add_up(buckets: Sequence[Observed]) -> Observed:
     return total
 
 
-def is_spreadable(case: JoinCase) -> bool:
+def is_spreadable(case: Case) -> bool:
     """A window over the last tuples of a whole stream needs one bucket, and so does a count of endings to be exact."""
     return not case.spec.counts_whole_streams and case.spec.purge_threshold == 1
 

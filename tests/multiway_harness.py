@@ -16,7 +16,7 @@ from punctuated.state.setup import DriverSetup
 from punctuated.testing.checks import DOMAIN, extent
 from punctuated.testing.multiway_reference import MultiwayReference, Where
 from punctuated.testing.reference_state import BatchOutput
-from punctuated.testing.strategies import Batch, JoinCase
+from punctuated.testing.strategies import Batch, Case
 from punctuated.testing.tables import as_batch, stream_schema
 
 COUNTED = ("purged", "invalidated", "discarded", "dropped")
@@ -96,7 +96,7 @@ def _as_seen(spec: JoinSpec, output: BatchOutput) -> Seen:
     } | {name: getattr(output, name) for name in COUNTED}
 
 
-def check(case: JoinCase, found: Sequence[Seen], but: Sequence[str] = (), where: Where | None = None) -> None:
+def check(case: Case, found: Sequence[Seen], but: Sequence[str] = (), where: Where | None = None) -> None:
     for number, (mine, theirs) in enumerate(zip(found, expected(case.spec, case.batches, where), strict=True)):
         for name in theirs:
             if name not in but:

@@ -14,7 +14,7 @@ from punctuated.model.policy import Policy
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
 from punctuated.operator.driver import JoinDriver
 from punctuated.testing.checks import DOMAIN, Observed, expected
-from punctuated.testing.strategies import Batch, JoinCase, cases
+from punctuated.testing.strategies import Batch, Case, cases
 
 PJOINS = tuple(choose_algorithm("pjoin", rule) for rule in ("own-state", "regular", "none"))
 Between = Callable[[JoinDriver], JoinDriver]
@@ -40,7 +40,7 @@ def policies(draw: st.DrawFn) -> Policy:
 
 
 @st.composite
-def staged_cases(draw: st.DrawFn, algorithms: Sequence[Algorithm] = (*PJOINS, STAGED_XJOIN)) -> JoinCase:
+def staged_cases(draw: st.DrawFn, algorithms: Sequence[Algorithm] = (*PJOINS, STAGED_XJOIN)) -> Case:
     """A join in stages of any two streams, with batches that bring nothing here and there."""
     case = draw(cases(types=[JoinType.INNER], algorithms=algorithms, policies=[OnViolation.REJECT]))
     streams = tuple(replace(stream, window=None) for stream in case.spec.streams)
@@ -49,7 +49,7 @@ def staged_cases(draw: st.DrawFn, algorithms: Sequence[Algorithm] = (*PJOINS, ST
     batches: list[Batch] = []
     for batch in case.batches:
         batches += [batch, ([], [])] if draw(st.booleans()) else [batch]
-    return JoinCase(spec, batches)
+    return Case(spec, batches)
 
 
 def in_memory(spec: JoinSpec) -> JoinSpec:
@@ -58,7 +58,7 @@ def in_memory(spec: JoinSpec) -> JoinSpec:
     return replace(spec, memory=None, policy=None, algorithm=algorithm)
 
 
-def check_stages(case: JoinCase, driver: JoinDriver | None = None, between: Between | None = None) -> list[Observed]:
+def check_stages(case: Case, driver: JoinDriver | None = None, between: Between | None = None) -> list[Observed]:
     """All pairs by the end and each once, nothing after its punctuation, and every punctuation that is allowed."""
     spec = case.spec
     seen = run(spec, case.batches, driver or new_driver(spec), between)

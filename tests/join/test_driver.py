@@ -27,8 +27,8 @@ from punctuated.testing.checks import Observed, check_equals_oracle, expected
 from punctuated.testing.strategies import (
     COLUMNS,
     Batch,
+    Case,
     HonestCase,
-    JoinCase,
     Object,
     cases,
     honest_cases,
@@ -54,17 +54,17 @@ def without_times(rows: Counter[Any]) -> Counter[Any]:
 
 
 @given(cases())
-def test_equals_the_oracle_batch_by_batch(case: JoinCase) -> None:
+def test_equals_the_oracle_batch_by_batch(case: Case) -> None:
     check_equals_oracle(run, case.spec, case.batches)
 
 
 @given(cases(announced=key_patterns()))
-def test_equals_the_oracle_where_ranges_are_announced(case: JoinCase) -> None:
+def test_equals_the_oracle_where_ranges_are_announced(case: Case) -> None:
     check_equals_oracle(run, case.spec, case.batches)
 
 
 @given(cases(small_memory=True))
-def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: JoinCase) -> None:
+def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> None:
     check_equals_oracle(run, case.spec, case.batches)
 
 
@@ -143,7 +143,7 @@ def without_flags(results: Counter[Any]) -> Counter[Any]:
 
 
 @given(cases(), st.sampled_from([1, 2, 8]))
-def test_colliding_hashes_change_nothing(case: JoinCase, bits: int) -> None:
+def test_colliding_hashes_change_nothing(case: Case, bits: int) -> None:
     def run_with_collisions(spec: JoinSpec, batches: list[object]) -> list[Observed]:
         return run(spec, batches, new_driver(spec, hash_bits=bits))  # type: ignore[arg-type]
 
@@ -151,7 +151,7 @@ def test_colliding_hashes_change_nothing(case: JoinCase, bits: int) -> None:
 
 
 @given(cases())
-def test_a_rebuild_after_every_batch_changes_nothing(case: JoinCase) -> None:
+def test_a_rebuild_after_every_batch_changes_nothing(case: Case) -> None:
     def rebuilt(driver: JoinDriver) -> JoinDriver:
         driver.state.compact()
         return driver
@@ -160,7 +160,7 @@ def test_a_rebuild_after_every_batch_changes_nothing(case: JoinCase) -> None:
 
 
 @given(cases(), st.integers(1, 9))
-def test_the_smallest_buffers_and_a_pause_after_every_object_change_nothing(case: JoinCase, quota: int) -> None:
+def test_the_smallest_buffers_and_a_pause_after_every_object_change_nothing(case: Case, quota: int) -> None:
     """Whatever room there is, no object is left out or processed twice."""
 
     def run_in_small_steps(spec: JoinSpec, batches: list[object]) -> list[Observed]:
@@ -193,7 +193,7 @@ def test_mirrored_inputs_give_mirrored_results(case: HonestCase, cuts: list[int]
 
 
 @given(cases())
-def test_an_extra_predicate_decides_what_matches(case: JoinCase) -> None:
+def test_an_extra_predicate_decides_what_matches(case: Case) -> None:
     where = left("v") <= right("w")
 
     def holds(one: Row, two: Row) -> bool:
@@ -208,7 +208,7 @@ def test_an_extra_predicate_decides_what_matches(case: JoinCase) -> None:
 
 
 @given(cases(policies=[OnViolation.FAIL]))
-def test_a_broken_promise_fails_where_the_stream_says_so(case: JoinCase) -> None:
+def test_a_broken_promise_fails_where_the_stream_says_so(case: Case) -> None:
     try:
         reference.join(case.spec, case.batches)
     except PromiseBroken:

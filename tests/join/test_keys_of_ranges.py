@@ -14,7 +14,7 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JoinSpec, OnViolation
 from punctuated.operator.driver import JoinDriver
 from punctuated.testing.checks import Observed, check_equals_oracle
-from punctuated.testing.strategies import LARGEST_TIME, Batch, JoinCase, Object, cases
+from punctuated.testing.strategies import LARGEST_TIME, Batch, Case, Object, cases
 from punctuated.testing.tables import stream_schema
 
 
@@ -39,14 +39,14 @@ def with_letters(each: Object) -> Object:
     return Row((letter(each.values[0]), *each.values[1:]))
 
 
-def as_text(case: JoinCase) -> JoinCase:
+def as_text(case: Case) -> Case:
     batches: list[Batch] = [
         tuple([with_letters(each) for each in stream] for stream in batch) for batch in case.batches
     ]
     return replace(case, batches=batches)
 
 
-def with_two_columns(case: JoinCase) -> JoinCase:
+def with_two_columns(case: Case) -> Case:
     """The key is the payload too.
 
     Clustered streams would need an order of nulls, and a tuple with a null that is accepted in spite of a promise is
@@ -93,30 +93,30 @@ def run_restored(spec: JoinSpec, batches: Any, first: pa.DataType) -> list[Obser
 
 
 @given(cases().map(as_text))
-def test_text_equals_the_oracle(case: JoinCase) -> None:
+def test_text_equals_the_oracle(case: Case) -> None:
     check_equals_oracle(run_on_text, case.spec, case.batches, domain=TEXTS)
 
 
 @given(cases(small_memory=True).map(as_text))
-def test_text_equals_the_oracle_where_punctuations_are_soon_forgotten(case: JoinCase) -> None:
+def test_text_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> None:
     check_equals_oracle(run_on_text, case.spec, case.batches, domain=TEXTS)
 
 
 @given(cases().map(as_text))
-def test_text_survives_in_the_journal(case: JoinCase) -> None:
+def test_text_survives_in_the_journal(case: Case) -> None:
     check_equals_oracle(lambda s, b: run_restored(s, b, pa.string()), case.spec, case.batches, domain=TEXTS)
 
 
 @given(cases().map(with_two_columns))
-def test_two_columns_equal_the_oracle(case: JoinCase) -> None:
+def test_two_columns_equal_the_oracle(case: Case) -> None:
     check_equals_oracle(run_on_two_columns, case.spec, case.batches)
 
 
 @given(cases(small_memory=True).map(with_two_columns))
-def test_two_columns_equal_the_oracle_where_punctuations_are_soon_forgotten(case: JoinCase) -> None:
+def test_two_columns_equal_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> None:
     check_equals_oracle(run_on_two_columns, case.spec, case.batches)
 
 
 @given(cases().map(with_two_columns))
-def test_two_columns_survive_in_the_journal(case: JoinCase) -> None:
+def test_two_columns_survive_in_the_journal(case: Case) -> None:
     check_equals_oracle(lambda s, b: run_restored(s, b, pa.int64()), case.spec, case.batches)

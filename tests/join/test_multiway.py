@@ -19,20 +19,20 @@ from punctuated.operator import driver as driver_module
 from punctuated.operator.driver import JoinDriver
 from punctuated.state import arrays
 from punctuated.testing.multiway_strategies import multiway_cases
-from punctuated.testing.strategies import Batch, JoinCase
+from punctuated.testing.strategies import Batch, Case
 
 FEWER = settings(max_examples=settings().max_examples // 4)  # the oracle takes its time
 
 
 @FEWER
 @given(multiway_cases())
-def test_equals_the_oracle_batch_by_batch(case: JoinCase) -> None:
+def test_equals_the_oracle_batch_by_batch(case: Case) -> None:
     check(case, run(case.spec, case.batches))
 
 
 @FEWER
 @given(multiway_cases(small_memory=True))
-def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: JoinCase) -> None:
+def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case) -> None:
     check(case, run(case.spec, case.batches))
 
 
@@ -47,13 +47,13 @@ def test_every_algorithm_equals_the_oracle(algorithm: Algorithm, data: st.DataOb
 
 @FEWER
 @given(multiway_cases())
-def test_survives_in_the_journal(case: JoinCase) -> None:
+def test_survives_in_the_journal(case: Case) -> None:
     check(case, run(case.spec, case.batches, between=journaled(lambda: new_driver(case.spec))))
 
 
 @FEWER
 @given(multiway_cases(), st.integers(1, 9))
-def test_the_smallest_buffers_change_nothing(case: JoinCase, quota: int) -> None:
+def test_the_smallest_buffers_change_nothing(case: Case, quota: int) -> None:
     """Results of one tuple may fill the buffer several times."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrays, "SMALLEST", 1)
@@ -64,13 +64,13 @@ def test_the_smallest_buffers_change_nothing(case: JoinCase, quota: int) -> None
 
 @FEWER
 @given(multiway_cases(), st.sampled_from([1, 2, 8]))
-def test_colliding_hashes_change_nothing(case: JoinCase, bits: int) -> None:
+def test_colliding_hashes_change_nothing(case: Case, bits: int) -> None:
     check(case, run(case.spec, case.batches, new_driver(case.spec, hash_bits=bits)))
 
 
 @FEWER
 @given(multiway_cases())
-def test_a_rebuild_after_every_batch_changes_nothing(case: JoinCase) -> None:
+def test_a_rebuild_after_every_batch_changes_nothing(case: Case) -> None:
     def rebuilt(driver: JoinDriver) -> JoinDriver:
         driver.state.compact()
         return driver
@@ -80,7 +80,7 @@ def test_a_rebuild_after_every_batch_changes_nothing(case: JoinCase) -> None:
 
 @FEWER
 @given(multiway_cases())
-def test_an_extra_predicate_decides_which_results_count(case: JoinCase) -> None:
+def test_an_extra_predicate_decides_which_results_count(case: Case) -> None:
     """Of the first stream and the last one; a null is no match."""
     first, last = Column(0, "v"), Column(len(case.spec.streams) - 1, "v")
 
@@ -98,7 +98,7 @@ def test_an_ending_that_the_end_of_its_stream_puts_into_effect_counts_from_its_o
     spec = JoinSpec(streams, reaches=(reach_within("ABCD", 0),))
     ended = Punctuation(2, (Constant(0), WILDCARD, WILDCARD, WILDCARD), in_band=False)
     early, late = Row((0, 2, None, False)), Row((0, 3, None, False))
-    case = JoinCase(spec, [([], [], [], [ended]), ([early], [late], [ended, early], [early])])
+    case = Case(spec, [([], [], [], [ended]), ([early], [late], [ended, early], [early])])
     check(case, run(spec, case.batches))
 
 
@@ -116,5 +116,5 @@ def test_a_range_in_effect_counts_behind_an_ending_by_name_that_waits() -> None:
 
     begin: Batch = ([ended(2)], [Row((0, 0, None, False)), ended(2)], [])
     then: Batch = ([], [], [Row((0, 20, None, True)), ended(12)])
-    case = JoinCase(spec, [begin, then, ([], [], [Row((0, 13, None, False))])])
+    case = Case(spec, [begin, then, ([], [], [Row((0, 13, None, False))])])
     check(case, run(spec, case.batches))

@@ -23,27 +23,27 @@ from punctuated.testing import reference
 from punctuated.testing.checks import DOMAIN, extent
 from punctuated.testing.multiway_strategies import multiway_cases
 from punctuated.testing.reference_state import BatchOutput
-from punctuated.testing.strategies import JoinCase
+from punctuated.testing.strategies import Case
 from punctuated.testing.tables import as_batch
 
 Seen = dict[str, Counter[Any]]
 
 
 @st.composite
-def union_cases(draw: st.DrawFn, sizes: Sequence[int] = (1, 1, 2, 3, 5), small_memory: bool = False) -> JoinCase:
+def union_cases(draw: st.DrawFn, sizes: Sequence[int] = (1, 1, 2, 3, 5), small_memory: bool = False) -> Case:
     """Streams of a join of several, of which some are left: late tuples and broken promises are frequent."""
     n = draw(st.sampled_from(sizes))
     case = draw(multiway_cases(sizes=(max(2, n),), small_memory=small_memory))
     streams = tuple(stream for stream in case.spec.streams[:n])
     spec = replace(case.spec, streams=streams, how=JoinType.UNION, algorithm=UNION, reaches=(((0,) * n,) * n,))
-    return JoinCase(spec, [batch[:n] for batch in case.batches])
+    return Case(spec, [batch[:n] for batch in case.batches])
 
 
-def expected(case: JoinCase) -> list[Seen]:
+def expected(case: Case) -> list[Seen]:
     return [_as_seen(case, output) for output in reference.join(case.spec, case.batches)]
 
 
-def _as_seen(case: JoinCase, output: BatchOutput) -> Seen:
+def _as_seen(case: Case, output: BatchOutput) -> Seen:
     rows = zip(output.results, output.result_ts, strict=True)
     names = [stream.name for stream in case.spec.streams]
     return {
@@ -56,7 +56,7 @@ def _as_seen(case: JoinCase, output: BatchOutput) -> Seen:
     }
 
 
-def observe(case: JoinCase, batch: BatchResult) -> Seen:
+def observe(case: Case, batch: BatchResult) -> Seen:
     seen: Seen = {"results": Counter(), "rejected": Counter(), "punctuations": Counter()}
     for table, times in zip(batch.results, batch.result_ts, strict=True):
         for row, ts in zip(table.to_pylist(), times.tolist(), strict=True):
@@ -71,11 +71,11 @@ def observe(case: JoinCase, batch: BatchResult) -> Seen:
     return seen
 
 
-def bound(case: JoinCase, n_buckets: int = 1) -> BoundJoin:
+def bound(case: Case, n_buckets: int = 1) -> BoundJoin:
     return bound_join(case.spec, n_buckets=n_buckets)
 
 
-def run(case: JoinCase, between: Callable[[JoinDriver], JoinDriver] = lambda driver: driver) -> list[Seen]:
+def run(case: Case, between: Callable[[JoinDriver], JoinDriver] = lambda driver: driver) -> list[Seen]:
     driver, seen = bound(case).driver(timed=True), []
     for batch in case.batches:
         given = zip(case.spec.streams, batch, driver.schemas, strict=True)
@@ -86,23 +86,23 @@ def run(case: JoinCase, between: Callable[[JoinDriver], JoinDriver] = lambda dri
 
 
 @given(union_cases())
-def test_it_equals_the_oracle(case: JoinCase) -> None:
+def test_it_equals_the_oracle(case: Case) -> None:
     assert run(case) == expected(case)
 
 
 @given(union_cases(small_memory=True))
-def test_what_it_remembers_of_values_is_bounded(case: JoinCase) -> None:
+def test_what_it_remembers_of_values_is_bounded(case: Case) -> None:
     assert run(case) == expected(case)
 
 
 @given(union_cases())
-def test_it_goes_on_after_each_batch(case: JoinCase) -> None:
+def test_it_goes_on_after_each_batch(case: Case) -> None:
     saved = journaled(lambda: bound(case).driver(timed=True))
     assert run(case, saved) == expected(case)
 
 
 @given(union_cases(), st.integers(2, 4))
-def test_buckets_make_no_difference(case: JoinCase, n: int) -> None:
+def test_buckets_make_no_difference(case: Case, n: int) -> None:
     join = bound(case, n)
     batches = [
         tuple(as_batch(*each) for each in zip(case.spec.streams, batch, join.schemas, strict=True))
@@ -113,7 +113,7 @@ def test_buckets_make_no_difference(case: JoinCase, n: int) -> None:
 
 
 @given(union_cases())
-def test_results_of_a_batch_are_in_order_of_time(case: JoinCase) -> None:
+def test_results_of_a_batch_are_in_order_of_time(case: Case) -> None:
     driver = bound(case).driver(timed=True)
     for batch in case.batches:
         given = zip(case.spec.streams, batch, driver.schemas, strict=True)

@@ -36,7 +36,7 @@ from punctuated.spark.state.cache import CACHE
 from punctuated.spark.step.step import JoinStep
 from punctuated.testing import reference
 from punctuated.testing.checks import COUNTED, Observed, extent
-from punctuated.testing.strategies import Batch, JoinCase, Object
+from punctuated.testing.strategies import Batch, Case, Object
 from punctuated.testing.tables import stream_schema
 
 PATTERN = "pattern"
@@ -46,7 +46,7 @@ Output = list[dict[str, Any]]
 Saved = list[tuple[int, tuple[Any, ...] | None, dict[str, dict[Any, Any]]]]  # bucket id, head, maps
 
 
-def is_spreadable(case: JoinCase) -> bool:
+def is_spreadable(case: Case) -> bool:
     """A window over the last tuples of a whole stream needs one bucket, and so does a count of endings to be exact."""
     windows = [stream.window for stream in case.spec.streams]
     whole = any(isinstance(window, CountWindow) and not window.per_key for window in windows)

@@ -13,7 +13,7 @@ from punctuated.errors import CacheWarning
 from punctuated.storage import private_folder
 from punctuated.storage.chunk_files import FOLDER_VARIABLE, ChunkFiles, chunk_files
 from punctuated.testing.checks import check_equals_oracle
-from punctuated.testing.strategies import Batch, JoinCase, cases
+from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Output, Steps, clear_cache, is_spreadable, pack_batch
 from spark.test_step import run_steps
 
@@ -121,7 +121,7 @@ def spoil(path: Path, random: Random) -> None:
 
 @FEWER
 @given(cases().filter(is_spreadable), st.integers(1, 5), st.integers(0, 1 << 30).map(Random))
-def test_steps_over_spoilt_files_equal_the_oracle(case: JoinCase, n: int, random: Random) -> None:
+def test_steps_over_spoilt_files_equal_the_oracle(case: Case, n: int, random: Random) -> None:
     folder = Path(os.environ[FOLDER_VARIABLE]) / "chunks"
 
     def run(steps: Steps, batch: Batch, random: Random) -> Output:

@@ -24,7 +24,7 @@ from punctuated.spark.session.local import write_files
 from punctuated.spark.session.versions import ReadAllAvailable
 from punctuated.spark.source.ending import ENDED, OPEN, EndReader, PackEnd
 from punctuated.testing.checks import Observed, check_equals_oracle
-from punctuated.testing.strategies import Batch, JoinCase, cases
+from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Metrics, Steps, clear_cache, is_spreadable, make_query, observe, pack_batch, read_files
 
 FEWER = settings(max_examples=settings().max_examples // 4)
@@ -77,7 +77,7 @@ def test_the_end_is_behind_the_rows_of_its_batch_and_comes_once() -> None:
 
 @FEWER
 @given(cases().filter(is_spreadable), st.integers(1, 5), st.integers(0, 1 << 30).map(Random))
-def test_the_end_equals_the_oracle(case: JoinCase, n: int, random: Random) -> None:
+def test_the_end_equals_the_oracle(case: Case, n: int, random: Random) -> None:
     def run(spec: JoinSpec, batches: Sequence[Batch]) -> list[Observed]:
         clear_cache()
         steps, metrics = Steps(make_query(spec, n)), Metrics()

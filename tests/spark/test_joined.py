@@ -24,7 +24,7 @@ from punctuated.spark.session.local import write_files
 from punctuated.spark.session.session import REQUIRED
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle
-from punctuated.testing.strategies import COLUMNS, Batch, JoinCase, Object
+from punctuated.testing.strategies import COLUMNS, Batch, Case, Object
 from spark.spark_harness import (
     PATTERN,
     Metrics,
@@ -54,7 +54,7 @@ WINDOWS: list[Window] = [TimeWindow(12), TimeWindow(8), TimeWindow(15, 2), Count
 
 
 @cache
-def rich_case(how: JoinType) -> JoinCase:
+def rich_case(how: JoinType) -> Case:
     """Both streams are disordered, break promises and are punctuated in every way; not as Hypothesis simplifies them.
 
     Streams as `testing.strategies` draws them, but few and long.
@@ -81,7 +81,7 @@ def rich_case(how: JoinType) -> JoinCase:
         )
         for side in Side
     )
-    return JoinCase(JoinSpec((left, right), how), batches)
+    return Case(JoinSpec((left, right), how), batches)
 
 
 def _object(random: Random, around: int) -> Object:

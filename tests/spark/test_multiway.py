@@ -25,7 +25,7 @@ from punctuated.spark.session.local import read_files, write_files
 from punctuated.spark.session.query import Query
 from punctuated.testing.checks import DOMAIN, extent
 from punctuated.testing.multiway_strategies import multiway_cases
-from punctuated.testing.strategies import Batch, JoinCase
+from punctuated.testing.strategies import Batch, Case
 from punctuated.testing.tables import stream_schema
 from spark.spark_harness import PATTERN, Output, Steps, clear_cache, pack
 
@@ -71,7 +71,7 @@ def run_steps(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int, random: 
 
 @FEWER
 @given(multiway_cases(sizes=(3, 3, 4, 5)), st.integers(1, 4), st.integers(0, 1 << 30).map(Random))
-def test_steps_equal_the_oracle(case: JoinCase, n: int, random: Random) -> None:
+def test_steps_equal_the_oracle(case: Case, n: int, random: Random) -> None:
     found, wanted = run_steps(case.spec, case.batches, n, random), expected(case.spec, case.batches)
     for mine, theirs in zip(found, wanted[:-1], strict=True):
         for name in mine:

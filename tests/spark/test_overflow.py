@@ -22,7 +22,7 @@ from punctuated.spark.state import bucket as stored_tables
 from punctuated.spill import blocks as cold_blocks
 from punctuated.storage.chunk_files import FOLDER_VARIABLE
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
-from punctuated.testing.strategies import Batch, JoinCase, cases
+from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Steps, clear_cache, ends, is_spreadable, make_query, observe, pack_batch
 from spark.test_chunk_files import chunks, spoil
 
@@ -31,7 +31,7 @@ FEWER = settings(max_examples=settings().max_examples // 4)
 
 @FEWER
 @given(cases().filter(is_spreadable), st.integers(1, 3), st.integers(1, 9), st.integers(0, 1 << 30).map(Random))
-def test_steps_with_little_memory_equal_the_oracle(case: JoinCase, n_buckets: int, memory: int, random: Random) -> None:
+def test_steps_with_little_memory_equal_the_oracle(case: Case, n_buckets: int, memory: int, random: Random) -> None:
     """Workers lose what they have in memory and in files now and then, and attempts fail after a part of their work."""
     folder = Path(os.environ[FOLDER_VARIABLE]) / "chunks"
 

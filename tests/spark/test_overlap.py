@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from punctuated.spark.session import workers as overlap
 from punctuated.spark.session.workers import overlapped
-from punctuated.testing.strategies import Batch, JoinCase, cases
+from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import Output, Steps, is_spreadable, pack_batch
 from spark.test_step import check_steps
 
@@ -58,7 +58,7 @@ def test_what_goes_wrong_ahead_is_raised_where_items_are_asked_for(monkeypatch: 
 
 @settings(max_examples=settings().max_examples // 4)
 @given(case=cases().filter(is_spreadable))
-def test_steps_that_join_ahead_equal_the_oracle(case: JoinCase) -> None:
+def test_steps_that_join_ahead_equal_the_oracle(case: Case) -> None:
     def run(steps: Steps, batch: Batch, random: Random) -> Output:
         return steps.run(pack_batch(steps.query, batch, random))
 

@@ -42,7 +42,7 @@ from punctuated.spark.state.cache import CACHE
 from punctuated.spark.step.groups import GroupStep
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
-from punctuated.testing.strategies import Batch, JoinCase, cases
+from punctuated.testing.strategies import Batch, Case, cases
 from spark.spark_harness import (
     Metrics,
     Output,
@@ -74,7 +74,7 @@ def run_steps(spec: JoinSpec, batches: Sequence[Batch], n_buckets: int, random: 
     return seen
 
 
-def check_steps(case: JoinCase, n_buckets: int, random: Random, run: Runner) -> None:
+def check_steps(case: Case, n_buckets: int, random: Random, run: Runner) -> None:
     check_equals_oracle(lambda spec, batches: run_steps(spec, batches, n_buckets, random, run), case.spec, case.batches)
 
 
@@ -83,7 +83,7 @@ def check_steps(case: JoinCase, n_buckets: int, random: Random, run: Runner) -> 
 
 @FEWER
 @given(cases().filter(is_spreadable), BUCKETS, RANDOMS)
-def test_steps_with_a_cache_equal_the_oracle(case: JoinCase, n: int, random: Random) -> None:
+def test_steps_with_a_cache_equal_the_oracle(case: Case, n: int, random: Random) -> None:
     def run(steps: Steps, batch: Batch, random: Random) -> Output:
         rows = steps.run(pack_batch(steps.query, batch, random))
         known = [steps.token(number) is not None for number in range(n)]
@@ -95,7 +95,7 @@ def test_steps_with_a_cache_equal_the_oracle(case: JoinCase, n: int, random: Ran
 
 @FEWER
 @given(cases().filter(is_spreadable), BUCKETS, RANDOMS)
-def test_steps_that_lose_their_cache_equal_the_oracle(case: JoinCase, n: int, random: Random) -> None:
+def test_steps_that_lose_their_cache_equal_the_oracle(case: Case, n: int, random: Random) -> None:
     def run(steps: Steps, batch: Batch, random: Random) -> Output:
         for number in range(n):
             if random.random() < 0.6:
@@ -107,7 +107,7 @@ def test_steps_that_lose_their_cache_equal_the_oracle(case: JoinCase, n: int, ra
 
 @FEWER
 @given(cases().filter(is_spreadable), BUCKETS, RANDOMS)
-def test_steps_with_a_stale_cache_equal_the_oracle(case: JoinCase, n: int, random: Random) -> None:
+def test_steps_with_a_stale_cache_equal_the_oracle(case: Case, n: int, random: Random) -> None:
     """A worker that was away for some batches comes back with what it knew."""
     kept: list[tuple[int, str, bucket_state.Bucket]] = []
 
@@ -126,7 +126,7 @@ def test_steps_with_a_stale_cache_equal_the_oracle(case: JoinCase, n: int, rando
 
 @FEWER
 @given(cases(policies=[OnViolation.REJECT]).filter(is_spreadable), st.integers(2, 4), BUCKETS, RANDOMS)
-def test_steps_that_purge_lazily_equal_the_oracle(case: JoinCase, threshold: int, n: int, random: Random) -> None:
+def test_steps_that_purge_lazily_equal_the_oracle(case: Case, threshold: int, n: int, random: Random) -> None:
     def run(steps: Steps, batch: Batch, random: Random) -> Output:
         if random.random() < 0.5:
             clear_cache()
@@ -143,7 +143,7 @@ def test_steps_that_purge_lazily_equal_the_oracle(case: JoinCase, threshold: int
 
 @FEWER
 @given(cases().filter(is_spreadable), BUCKETS, RANDOMS)
-def test_a_batch_attempted_twice_equals_the_oracle(case: JoinCase, n: int, random: Random) -> None:
+def test_a_batch_attempted_twice_equals_the_oracle(case: Case, n: int, random: Random) -> None:
     """A failed attempt leaves nothing behind, whether it stopped midway, came to its end, or is still running."""
     zombies: list[Iterator[Any]] = []
 
@@ -176,7 +176,7 @@ def _without_metrics(rows: Output) -> Counter[str]:
 
 @FEWER
 @given(cases().filter(is_spreadable), BUCKETS, RANDOMS, st.sampled_from([-(1 << 40), 0, 2_000]))
-def test_steps_whose_log_is_compacted_equal_the_oracle(case: JoinCase, n: int, random: Random, slack: int) -> None:
+def test_steps_whose_log_is_compacted_equal_the_oracle(case: Case, n: int, random: Random, slack: int) -> None:
     def run(steps: Steps, batch: Batch, random: Random) -> Output:
         if random.random() < 0.5:
             clear_cache()
@@ -283,7 +283,7 @@ TOTALS = (
 
 @FEWER
 @given(cases().filter(is_spreadable), st.integers(2, 5))
-def test_counters_do_not_depend_on_the_number_of_buckets(case: JoinCase, n: int) -> None:
+def test_counters_do_not_depend_on_the_number_of_buckets(case: Case, n: int) -> None:
     """Ranges, heartbeats and the end of a stream come to every bucket, and count once."""
     clear_cache()
     whole, spread = (Steps(make_query(case.spec, n_buckets)) for n_buckets in (1, n))
@@ -322,7 +322,7 @@ def test_rejections_are_counted_across_restarts() -> None:
 @pytest.mark.parametrize("by", [("k",), ("k", "v")])
 @FEWER
 @given(case=cases().filter(is_spreadable), n=BUCKETS, random=RANDOMS)
-def test_groups_of_steps_equal_the_oracle(by: tuple[str, ...], case: JoinCase, n: int, random: Random) -> None:
+def test_groups_of_steps_equal_the_oracle(by: tuple[str, ...], case: Case, n: int, random: Random) -> None:
     functions = ("count", "sum", "min", "max", "mean", "first", "last")
     aggregates = {"rows": Aggregate("count")}
     aggregates |= {f"{function} v": Aggregate(function, "v") for function in functions}  # type: ignore[arg-type]

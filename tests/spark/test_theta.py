@@ -15,7 +15,7 @@ from punctuated.model.spec import JOINS_OF_TWO, JoinSpec, JoinType, Side, Stream
 from punctuated.model.window import TimeWindow
 from punctuated.spark.session.local import write_files
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
-from punctuated.testing.strategies import COLUMNS, Batch, JoinCase
+from punctuated.testing.strategies import COLUMNS, Batch, Case
 from spark.spark_harness import PATTERN, Metrics, Running, ends, in_band_table, observe, read_files
 
 SPREAD = [how for how in JOINS_OF_TWO if how is not JoinType.FULL]
@@ -28,7 +28,7 @@ def in_band(a: Row, b: Row) -> bool:
 
 
 @cache
-def case(how: JoinType) -> JoinCase:
+def case(how: JoinType) -> Case:
     random = Random(how.value)
     left, right = (
         StreamSpec("AB"[side], COLUMNS[side], (), "ts", TimeWindow(9 - 3 * side), lateness_us=3, punctuated=True)
@@ -38,7 +38,7 @@ def case(how: JoinType) -> JoinCase:
         ([_row(random, 12 * number) for _ in range(30)], [_row(random, 12 * number) for _ in range(30)])
         for number in range(3)
     ]
-    return JoinCase(JoinSpec((left, right), how), batches)
+    return Case(JoinSpec((left, right), how), batches)
 
 
 def _row(random: Random, around: int) -> Row:
@@ -46,7 +46,7 @@ def _row(random: Random, around: int) -> Row:
     return Row((random.choice([1, None]), ts, random.choice([None, *range(0, 40, 3)]), random.random() < 0.5))
 
 
-def on_spark(spark: SparkSession, folder: Path, given: JoinCase, **options: Any) -> Any:
+def on_spark(spark: SparkSession, folder: Path, given: Case, **options: Any) -> Any:
     batches = [*given.batches, ends(given.spec, given.batches)]
     streams = []
     for side in Side:

@@ -22,7 +22,7 @@ from punctuated.testing.multiway_reference import MultiwayReference
 from punctuated.testing.multiway_strategies import honest_multiway_cases, multiway_cases
 from punctuated.testing.reference import Reference
 from punctuated.testing.reference_state import BatchOutput
-from punctuated.testing.strategies import HonestCase, JoinCase, cases
+from punctuated.testing.strategies import Case, HonestCase, cases
 
 Given = Sequence[Row | Punctuation]
 SHOWN = ("results", "result_ts", "punctuations", "rejected")
@@ -129,7 +129,7 @@ def with_reach(spec: JoinSpec) -> JoinSpec:
 
 @FEWER
 @given(cases(types=[JoinType.INNER], algorithms=ALGORITHMS))
-def test_two_streams_are_joined_as_by_the_oracle_of_two(case: JoinCase) -> None:
+def test_two_streams_are_joined_as_by_the_oracle_of_two(case: Case) -> None:
     spec = with_reach(case.spec)
     two, exact, by_value = Reference(spec), MultiwayReference(spec), MultiwayReference(spec, by_value=True)
     for batch in case.batches:
@@ -144,7 +144,7 @@ def test_two_streams_are_joined_as_by_the_oracle_of_two(case: JoinCase) -> None:
 
 @FEWER
 @given(multiway_cases(policies=[OnViolation.REJECT], with_ranges=False))
-def test_operators_may_hold_more_but_show_the_same(case: JoinCase) -> None:
+def test_operators_may_hold_more_but_show_the_same(case: Case) -> None:
     """Without a look at windows for a partner, tuples stay longer: never beyond their own windows and endings.
 
     A range names the values that are stored when it takes effect, and so depends on it.
@@ -160,7 +160,7 @@ def test_operators_may_hold_more_but_show_the_same(case: JoinCase) -> None:
 
 @FEWER
 @given(multiway_cases(policies=[OnViolation.REJECT]), st.randoms())
-def test_the_order_of_streams_is_nothing(case: JoinCase, random: Any) -> None:
+def test_the_order_of_streams_is_nothing(case: Case, random: Any) -> None:
     n = len(case.spec.streams)
     order = random.sample(range(n), n)
     reaches = tuple(tuple(tuple(reach[i][j] for j in order) for i in order) for reach in case.spec.reaches)
@@ -174,7 +174,7 @@ def test_the_order_of_streams_is_nothing(case: JoinCase, random: Any) -> None:
 
 @FEWER
 @given(multiway_cases(algorithms=ALGORITHMS[:2]))
-def test_what_is_punctuated_does_not_come_again_and_is_said_once(case: JoinCase) -> None:
+def test_what_is_punctuated_does_not_come_again_and_is_said_once(case: Case) -> None:
     over: set[Any] = set()
     for output in reference.join(case.spec, case.batches):
         assert not over & {members[0].values[0] for members in output.results if members[0] is not None}

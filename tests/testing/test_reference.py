@@ -22,7 +22,7 @@ from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, OnViolation, 
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.testing import reference
 from punctuated.testing.reference import BatchOutput, OutputPunctuation, Reference, Rejected, Unmatched, groups
-from punctuated.testing.strategies import COLUMNS, HonestCase, JoinCase, cases, honest_cases
+from punctuated.testing.strategies import COLUMNS, Case, HonestCase, cases, honest_cases
 
 
 def stream(side: Side, **settings: Any) -> StreamSpec:
@@ -717,7 +717,7 @@ def run(case: HonestCase, at: Sequence[int]) -> list[BatchOutput]:
 
 @MORE
 @given(cases())
-def test_nothing_is_stored_after_the_end(case: JoinCase) -> None:
+def test_nothing_is_stored_after_the_end(case: Case) -> None:
     outputs = reference.join(case.spec, case.batches)
     assert outputs[-1].stored == (0, 0)
     assert outputs[-1].watermark == math.inf
@@ -725,7 +725,7 @@ def test_nothing_is_stored_after_the_end(case: JoinCase) -> None:
 
 @MORE
 @given(cases(policies=(OnViolation.REJECT,)))
-def test_no_result_follows_its_punctuation(case: JoinCase) -> None:
+def test_no_result_follows_its_punctuation(case: Case) -> None:
     unbounded = replace(case.spec, max_punctuations=1000)
     over: set[Any] = set()
     for output in reference.join(unbounded, case.batches):

@@ -1,7 +1,9 @@
-"""The public calls in Python, one module for each word of a user: `join`, `union`, `stream`, `files`, `explain`.
+"""The public calls in Python, one module for each word of a user: `stream`, `join`, `union`, `files`, `explain`.
 
-A call checks what kind of data it got, has it declared and bound, and hands it to the runner that has the data. No call
-imports pyspark unless it is given something of Spark. `punctuated/__init__.py` lists the names that users see.
+A call checks what kind of data it got, has it declared and bound, and hands it to the runner that has the data.
 
-May import `spark`, `local` and everything to their right in the order of layers. Tests: `tests/api`.
+Invariant: tables and DataFrames take the same calls and give the same output; pyspark is imported only when something
+of Spark is given.
+
+May import: spark, local and everything to their right. Tests: tests/api/.
 """

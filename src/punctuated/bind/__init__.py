@@ -1,8 +1,12 @@
-"""From what a user declares to one bound join.
+"""From what a user declares to one bound join: the complete join as plain data, independent of the engine.
 
-Sources of punctuations and options are checked into declared streams, and declared streams are bound to a join or a
-union. Everything that a user can get wrong is found here, before a row is read; a message says what to write instead.
-No data is processed here: a `BoundJoin` is plain data that any runner can carry out, on tables or on Spark.
+    options, sources, declared    what `pt.stream` and `pt.join` take, checked
+    streams       what `pt.stream` returns
+    binder        declared streams become a join of two or many streams
+    union         declared streams become a union
+    bound_join    the bound join, which makes drivers, groups and plans for its runner
 
-May import `plan` and everything to its right in the order of layers. Tests: `tests/bind`.
+Invariant: whatever a user can get wrong is found here, before a row is read, and the message says what to write.
+
+May import: plan and everything to its right. Tests: tests/bind/.
 """

@@ -1,9 +1,12 @@
 """Joins over tables, in this process.
 
-`Join` reads all streams batch by batch, and runs a driver for each bucket when its output is first asked for. The
-output is that of Spark for the same batches, by test; it does not depend on the number of threads but for the order of
-the results.
+    join       `Join`, as `pt.join` returns it
+    run        a run: over how many buckets it is spread, and a driver for each of them
+    streams    streams over tables, and over the output of joins of tables
+    plan       what the plan of a join of tables is made of
 
-May import `runtime`, `bind` and everything to their right in the order of layers, but not `spark`. Tests: `tests/local`
-and `tests/api`.
+Invariant: the output is that of Spark for the same batches. The number of threads changes nothing but the order of
+results.
+
+May import: runtime and everything to its right, but not spark. Tests: tests/local/ and tests/api/.
 """

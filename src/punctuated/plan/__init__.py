@@ -1,9 +1,16 @@
-"""What a join will need and do: bounds and sizes of its state, costs, the choice of structures, its plan as a tree.
+"""What a join will need and do: bounds and sizes of its state, its costs, the choice of structures, its plan as a tree.
 
-Everything here is computed from specifications and statistics; no tuple is joined. Figures of a plan are estimates, its
-statements (what bounds a state, when a value is over) are facts: the warnings and the operators say the same, by test.
-`cost` has the formulas of Kang, Naughton and Viglas, `rendering` shows a plan as text, JSON or a picture.
+    bounds        what a join forgets, and when its output is punctuated
+    statistics    what is known of the data of streams, and what a join of them is expected to hold
+    sizing        memory, cores and buckets of a query, from rates and windows alone
+    allocation    how streams share short resources
+    optimizer     which structures the windows of a running join should have
+    planner       the plan of a join, a union or groups as a tree of facts, see `tree`
+    cost          the formulas of Kang, Naughton and Viglas
+    rendering     plans as text, JSON and pictures
 
-May import `operator` and everything to its right in the order of layers. Tests: `tests/plan`; the plans of some queries
-are kept in `tests/plan/snapshots`.
+Invariant: figures are estimates, statements are facts. What a plan says of bounds and punctuations is what the warnings
+say and what the operators do.
+
+May import: operator and everything to its right. Tests: tests/plan/, with the plans of some queries in snapshots/.
 """

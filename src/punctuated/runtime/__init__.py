@@ -1,7 +1,11 @@
-"""What runs beside a join in a process: compilation of kernels, threads that prefetch, and the lineage of outputs.
+"""What runs beside a join: compilation of kernels, threads that prefetch, and the lineage of outputs.
 
-Kernels are compiled once per host and then loaded. Threads change when something is done, never what comes out. Both
-runners, `local` and `spark`, stand on this folder.
+    kernel_groups    which kernels are compiled together, and which of them a join needs
+    warm_up          compiles them once per host
+    prefetch         items that a thread makes before they are asked for
+    lineage          which join an output came from, so that it can go on as a stream
 
-May import `bind` and everything to its right in the order of layers. Tests: `tests/runtime`.
+Invariant: this changes when something is done, never what comes out.
+
+May import: bind and everything to its right. Tests: tests/runtime/.
 """

@@ -20,8 +20,8 @@ from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, LEFT, JoinSpec, OnVi
 from punctuated.model.window import TimeWindow
 from punctuated.testing.strategies import (
     Batch,
+    Case,
     HonestCase,
-    JoinCase,
     Object,
     Promises,
     ends_stream,
@@ -89,7 +89,7 @@ def multiway_cases(
     with_ranges: bool = True,
     small_memory: bool = False,
     max_batches: int = 4,
-) -> JoinCase:
+) -> Case:
     """Any join over any streams: late tuples, broken promises and clocks that run ahead are frequent."""
     n = draw(st.sampled_from(sizes))
     n_keys, n_batches, pace = draw(st.integers(1, 3)), draw(st.integers(1, max_batches)), draw(st.integers(2, 9))
@@ -105,7 +105,7 @@ def multiway_cases(
         say_whether_punctuated(stream, [each for batch in batches for each in batch[side]])
         for side, stream in enumerate(_streams(draw, n, policies))
     ]
-    return JoinCase(_spec(draw, streams, algorithms, small_memory), batches)
+    return Case(_spec(draw, streams, algorithms, small_memory), batches)
 
 
 def _spec(

@@ -49,7 +49,7 @@ Batch = tuple[list[Object], ...]  # of every stream
 
 
 @dataclass(frozen=True)
-class JoinCase:
+class Case:
     """A join and its batches."""
 
     spec: JoinSpec
@@ -259,7 +259,7 @@ def cases(
     small_memory: bool = False,
     max_batches: int = 5,
     max_objects: int = 9,
-) -> JoinCase:
+) -> Case:
     """Any join over any two streams; `max_objects` is per batch and stream.
 
     `announced` are the endings that may be announced apart from a stream: by default single keys. With `small_memory`
@@ -290,7 +290,7 @@ def cases(
         purge_threshold=draw(st.just(1) | st.integers(1, 4)),
         max_punctuations=draw(st.integers(1, 5)) if small_memory else DEFAULT_MAX_PUNCTUATIONS,
     )
-    return JoinCase(spec, _with_ends(spec, batches))
+    return Case(spec, _with_ends(spec, batches))
 
 
 def _with_ends(spec: JoinSpec, batches: Sequence[Batch]) -> list[Batch]:
@@ -314,7 +314,7 @@ def window_cases(
     keyed: bool = True,
     max_batches: int = 5,
     max_objects: int = 12,
-) -> JoinCase:
+) -> Case:
     """Joins by windows only, with or without a key, of streams without punctuations."""
     pace = draw(st.integers(2, 9))
     batches: list[Batch] = []
@@ -330,7 +330,7 @@ def window_cases(
         node_size=draw(st.sampled_from([2, 3, 4, 100])),
         bucket_size=draw(st.sampled_from([1, 2, 10])),
     )
-    return JoinCase(spec, _with_ends(spec, batches))
+    return Case(spec, _with_ends(spec, batches))
 
 
 @st.composite

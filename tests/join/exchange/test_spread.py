@@ -16,7 +16,7 @@ from punctuated.model.batch import BucketPlace, Row
 from punctuated.model.pattern import Constant, OneOf
 from punctuated.model.spec import JoinSpec, OnViolation, Side, StreamSpec
 from punctuated.testing.checks import Observed, check_equals_oracle, check_equals_oracle_whenever_it_purges
-from punctuated.testing.strategies import Batch, JoinCase, Object, cases, key_patterns
+from punctuated.testing.strategies import Batch, Case, Object, cases, key_patterns
 from punctuated.testing.tables import as_batch, stream_schema
 
 Schemas = tuple[pa.Schema, pa.Schema]
@@ -48,12 +48,12 @@ def _parcels(
 
 
 @given(cases(announced=key_patterns()).filter(is_spreadable), st.integers(1, 5))
-def test_buckets_together_equal_the_oracle(case: JoinCase, n_buckets: int) -> None:
+def test_buckets_together_equal_the_oracle(case: Case, n_buckets: int) -> None:
     check_equals_oracle(lambda spec, batches: run_in_buckets(spec, batches, n_buckets), case.spec, case.batches)
 
 
 @given(cases(policies=[OnViolation.REJECT]).filter(is_spreadable), st.integers(2, 4), st.integers(1, 5))
-def test_buckets_that_purge_lazily_equal_the_oracle(case: JoinCase, threshold: int, n_buckets: int) -> None:
+def test_buckets_that_purge_lazily_equal_the_oracle(case: Case, threshold: int, n_buckets: int) -> None:
     """Each bucket counts the endings of its own values."""
     check_equals_oracle_whenever_it_purges(
         lambda spec, batches: run_in_buckets(spec, batches, n_buckets),
@@ -62,13 +62,13 @@ def test_buckets_that_purge_lazily_equal_the_oracle(case: JoinCase, threshold: i
     )
 
 
-def clustered(case: JoinCase) -> JoinCase:
+def clustered(case: Case) -> Case:
     left, right = (replace(stream, clustered=True, punctuated=True) for stream in case.spec.streams)
     return replace(case, spec=replace(case.spec, streams=(left, right)))
 
 
 @given(cases().filter(is_spreadable).map(clustered), st.integers(1, 4), st.integers(1, 3))
-def test_clusters_end_alike_however_a_batch_is_dealt(case: JoinCase, n_buckets: int, n_parts: int) -> None:
+def test_clusters_end_alike_however_a_batch_is_dealt(case: Case, n_buckets: int, n_parts: int) -> None:
     check_equals_oracle(
         lambda spec, batches: run_in_buckets(spec, batches, n_buckets, n_parts=n_parts), case.spec, case.batches
     )
@@ -87,7 +87,7 @@ def as_text(each: Object) -> Object:
 
 
 @given(cases(with_ranges=False).filter(is_spreadable).map(clustered), st.integers(1, 4), st.integers(1, 3))
-def test_clusters_of_text_end_as_those_of_numbers(case: JoinCase, n_buckets: int, n_parts: int) -> None:
+def test_clusters_of_text_end_as_those_of_numbers(case: Case, n_buckets: int, n_parts: int) -> None:
     text = pa.field("k", pa.string())
     left, right = (stream_schema(stream).set(0, text) for stream in case.spec.streams)
     batches: list[Batch] = [([as_text(a) for a in one], [as_text(b) for b in two]) for one, two in case.batches]

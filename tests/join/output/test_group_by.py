@@ -25,7 +25,7 @@ from punctuated.output.batch_result import BatchResult
 from punctuated.output.groups import group_by
 from punctuated.output.groups.group_by import GroupBy
 from punctuated.testing import reference
-from punctuated.testing.strategies import JoinCase, Object, cases, honest_cases
+from punctuated.testing.strategies import Case, Object, cases, honest_cases
 from punctuated.testing.tables import as_batch
 
 SCHEMA = pa.schema([("k", pa.int64()), ("c", pa.string()), ("v", pa.float64())])
@@ -39,7 +39,7 @@ def new_groups(driver: JoinDriver, by: list[str], aggregates: dict[str, Aggregat
     return GroupBy(driver.collector.schema, by, driver.spec.left.key, aggregates)
 
 
-def groups_of(case: JoinCase, by: list[str], aggregates: dict[str, Aggregate]) -> list[Counter[Any]]:
+def groups_of(case: Case, by: list[str], aggregates: dict[str, Aggregate]) -> list[Counter[Any]]:
     driver = new_driver(case.spec)
     groups = new_groups(driver, by, aggregates)
     outputs = [
@@ -48,7 +48,7 @@ def groups_of(case: JoinCase, by: list[str], aggregates: dict[str, Aggregate]) -
     return [counted(groups.process(output).to_pylist()) for output in [*outputs, driver.end()]]
 
 
-def groups_in_buckets(case: JoinCase, by: list[str], aggregates: dict[str, Aggregate], n_buckets: int) -> Counter[Any]:
+def groups_in_buckets(case: Case, by: list[str], aggregates: dict[str, Aggregate], n_buckets: int) -> Counter[Any]:
     """All groups; those that are open are saved and restored after each batch."""
     found: Counter[Any] = Counter()
     for bucket in range(n_buckets):
@@ -62,7 +62,7 @@ def groups_in_buckets(case: JoinCase, by: list[str], aggregates: dict[str, Aggre
     return found
 
 
-def outputs_of_bucket(driver: JoinDriver, case: JoinCase, bucket: int, n_buckets: int) -> Iterator[BatchResult]:
+def outputs_of_bucket(driver: JoinDriver, case: Case, bucket: int, n_buckets: int) -> Iterator[BatchResult]:
     for batch in case.batches:
         left, right = (
             spread(case.spec.streams[side], as_batch(case.spec.streams[side], batch[side]), [pa.int64()], n_buckets)
@@ -72,7 +72,7 @@ def outputs_of_bucket(driver: JoinDriver, case: JoinCase, bucket: int, n_buckets
     yield driver.end()
 
 
-def expected(case: JoinCase, by: list[str], aggregates: dict[str, Aggregate]) -> list[Counter[Any]]:
+def expected(case: Case, by: list[str], aggregates: dict[str, Aggregate]) -> list[Counter[Any]]:
     asked = {name: (each.function, each.column) for name, each in aggregates.items()}
     outputs = reference.join(case.spec, case.batches)
     return [counted(batch) for batch in reference.groups(case.spec, outputs, by, asked)]
@@ -82,7 +82,7 @@ def counted(groups: list[dict[str, Any]]) -> Counter[Any]:
     return Counter(tuple(group.values()) for group in groups)
 
 
-def with_floats(case: JoinCase, numbers: Sequence[float | None]) -> JoinCase:
+def with_floats(case: Case, numbers: Sequence[float | None]) -> Case:
     """The same case, and a column `x` of these numbers on the left."""
 
     def widened(each: Object) -> Object:
@@ -92,7 +92,7 @@ def with_floats(case: JoinCase, numbers: Sequence[float | None]) -> JoinCase:
 
     left, right = case.spec.streams
     spec = replace(case.spec, streams=(replace(left, columns=(*left.columns, "x")), right))
-    return JoinCase(spec, [([widened(each) for each in ours], other) for ours, other in case.batches])
+    return Case(spec, [([widened(each) for each in ours], other) for ours, other in case.batches])
 
 
 numbers = st.lists(st.sampled_from(FLOATS) | st.floats(allow_nan=False), min_size=6, max_size=20)
@@ -123,7 +123,7 @@ def test_sums_of_floats_do_not_depend_on_cuts_buckets_or_restarts(data: st.DataO
     honest = data.draw(honest_cases(types=(JoinType.INNER, JoinType.FULL), counts=False, max_objects=48))
     floats, cuts = data.draw(numbers), st.lists(st.integers(0, 24), max_size=6)
     spec = replace(honest.spec, purge_threshold=1)
-    one, two = (with_floats(JoinCase(spec, honest.cut(data.draw(cuts))), floats) for _ in range(2))
+    one, two = (with_floats(Case(spec, honest.cut(data.draw(cuts))), floats) for _ in range(2))
     whole = sum(expected(one, ["k"], SUMS), Counter())
     assert sorted_groups(groups_in_buckets(two, ["k"], SUMS, n_buckets)) == sorted_groups(whole)
 

@@ -29,7 +29,7 @@ from punctuated.spill.values import ColdValues
 from punctuated.storage.scratch import Scratch
 from punctuated.testing.checks import DOMAIN, Observed, check_equals_oracle, expected
 from punctuated.testing.multiway_strategies import multiway_cases
-from punctuated.testing.strategies import COLUMNS, Batch, JoinCase, Object, cases, key_patterns
+from punctuated.testing.strategies import COLUMNS, Batch, Case, Object, cases, key_patterns
 from punctuated.testing.tables import as_batch, stream_schema
 
 MEMORIES = st.sampled_from([0.01, 0.1, 0.5, 1.0])  # of the largest state
@@ -47,7 +47,7 @@ def limited(spec: JoinSpec, share: float, largest: int) -> JoinSpec:
     return replace(spec, memory=Memory(tuples=max(1, int(share * largest))))
 
 
-def of_two(case: JoinCase, share: float, domain: Sequence[Any] = DOMAIN) -> JoinSpec:
+def of_two(case: Case, share: float, domain: Sequence[Any] = DOMAIN) -> JoinSpec:
     assume(not any(isinstance(each.window, CountWindow) and not each.window.per_key for each in case.spec.streams))
     return limited(case.spec, share, max(sum(each.stored) for each in expected(case.spec, case.batches, domain=domain)))
 
@@ -64,7 +64,7 @@ def stays_near_its_limit(driver: JoinDriver) -> JoinDriver:
     return driver
 
 
-def check(case: JoinCase, spec: JoinSpec, driver: JoinDriver | None = None) -> None:
+def check(case: Case, spec: JoinSpec, driver: JoinDriver | None = None) -> None:
     def spilling(spec_: JoinSpec, batches: Sequence[Batch]) -> list[Observed]:
         return run(spec, batches, driver or new_driver(spec), between=stays_near_its_limit)
 
@@ -73,19 +73,19 @@ def check(case: JoinCase, spec: JoinSpec, driver: JoinDriver | None = None) -> N
 
 @FEWER
 @given(cases(), MEMORIES)
-def test_equals_the_oracle_batch_by_batch(case: JoinCase, share: float) -> None:
+def test_equals_the_oracle_batch_by_batch(case: Case, share: float) -> None:
     check(case, of_two(case, share))
 
 
 @FEWER
 @given(cases(announced=key_patterns()), MEMORIES)
-def test_equals_the_oracle_where_ranges_are_announced(case: JoinCase, share: float) -> None:
+def test_equals_the_oracle_where_ranges_are_announced(case: Case, share: float) -> None:
     check(case, of_two(case, share))
 
 
 @FEWER
 @given(cases(small_memory=True), MEMORIES)
-def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: JoinCase, share: float) -> None:
+def test_equals_the_oracle_where_punctuations_are_soon_forgotten(case: Case, share: float) -> None:
     check(case, of_two(case, share))
 
 
@@ -132,7 +132,7 @@ def test_values_that_lie_in_several_places_lose_nothing_when_windows_end(monkeyp
 
 @FEWER
 @given(cases(), MEMORIES)
-def test_an_extra_predicate_decides_what_matches(case: JoinCase, share: float) -> None:
+def test_an_extra_predicate_decides_what_matches(case: Case, share: float) -> None:
     def holds(one: Row, two: Row) -> bool:
         v, w = one.values[COLUMNS[LEFT].index("v")], two.values[COLUMNS[RIGHT].index("w")]
         return v is not None and w is not None and bool(v <= w)
@@ -145,7 +145,7 @@ def test_an_extra_predicate_decides_what_matches(case: JoinCase, share: float) -
 
 @FEWER
 @given(cases(announced=key_patterns()), MEMORIES, st.integers(1, 4))
-def test_survives_in_the_journal(case: JoinCase, share: float, every: int) -> None:
+def test_survives_in_the_journal(case: Case, share: float, every: int) -> None:
     spec = of_two(case, share)
     go_on = journaled(lambda: new_driver(spec), every)
 
@@ -209,7 +209,7 @@ def test_what_is_as_it_was_goes_back_unwritten() -> None:
     assert sum(map(len, driver.process(some_rows(2), some_rows(3)).results)) == 9 * (1 + 2)
 
 
-def as_text(case: JoinCase) -> JoinCase:
+def as_text(case: Case) -> Case:
     """The same with letters for keys."""
 
     def with_letter(each: Object) -> Object:
@@ -237,7 +237,7 @@ def _in_letters(pattern: Pattern) -> Pattern:
 
 @FEWER
 @given(cases(), MEMORIES, st.sampled_from([2, 64]))
-def test_keys_of_text_equal_the_oracle(case: JoinCase, share: float, hash_bits: int) -> None:
+def test_keys_of_text_equal_the_oracle(case: Case, share: float, hash_bits: int) -> None:
     """Also where different keys have one address on disk. Lazy purges go by the order in which keys are numbered."""
     case = as_text(case)
     spec = of_two(case, share, TEXTS)
@@ -249,7 +249,7 @@ def test_keys_of_text_equal_the_oracle(case: JoinCase, share: float, hash_bits: 
 
 @FEWER
 @given(cases(), MEMORIES)
-def test_more_rows_than_32_bits_can_number(case: JoinCase, share: float) -> None:
+def test_more_rows_than_32_bits_can_number(case: Case, share: float) -> None:
     """Numbers of rows are those of the rows in memory; only the order of arrival goes on for ever."""
     spec = of_two(case, share)
     driver = new_driver(spec)
@@ -260,7 +260,7 @@ def test_more_rows_than_32_bits_can_number(case: JoinCase, share: float) -> None
 
 @FEWER
 @given(multiway_cases(), MEMORIES, st.integers(1, 9))
-def test_many_streams_equal_the_oracle_and_survive_in_the_journal(case: JoinCase, share: float, every: int) -> None:
+def test_many_streams_equal_the_oracle_and_survive_in_the_journal(case: Case, share: float, every: int) -> None:
     assume(case.spec.left.key)
     spec = replace(case.spec, memory=Memory(tuples=max(1, int(20 * share))))
     go_on = journaled(lambda: new_driver_of_many(spec), every)

@@ -23,7 +23,7 @@ from punctuated.operator.driver import JoinDriver
 from punctuated.snapshot.fingerprint import show_both
 from punctuated.snapshot.journal import Journal, restore
 from punctuated.testing.checks import check_equals_oracle
-from punctuated.testing.strategies import JoinCase, cases, key_patterns
+from punctuated.testing.strategies import Case, cases, key_patterns
 from punctuated.testing.tables import as_batch
 
 COLUMNS = ("k", "ts", "v", "f")
@@ -36,7 +36,7 @@ SPEC = JoinSpec(
 
 
 @given(cases(announced=key_patterns()), st.integers(1, 4))
-def test_a_restored_driver_goes_on_as_if_nothing_had_happened(case: JoinCase, every: int) -> None:
+def test_a_restored_driver_goes_on_as_if_nothing_had_happened(case: Case, every: int) -> None:
     check_equals_oracle(
         lambda spec, batches: run(spec, batches, between=journaled(lambda: new_driver(spec), every)),
         case.spec,

@@ -18,7 +18,7 @@ from punctuated.operator.driver import JoinDriver
 from punctuated.operator.windows.tactic import WindowState
 from punctuated.snapshot.journal import Journal, restore
 from punctuated.testing.checks import Observed, check_equals_oracle
-from punctuated.testing.strategies import Batch, JoinCase, window_cases
+from punctuated.testing.strategies import Batch, Case, window_cases
 
 # Where a predicate is decided on pairs, tuples that a semi or anti join has settled go only by their window.
 SETTLED_AT_ONCE = [how for how in JOINS_OF_TWO if how not in (JoinType.SEMI, JoinType.ANTI)]
@@ -66,7 +66,7 @@ FEWER = settings(max_examples=settings().max_examples // 3)  # each of many vari
 
 
 @given(window_cases())
-def test_equal_keys(case: JoinCase) -> None:
+def test_equal_keys(case: Case) -> None:
     check_equals_oracle(operator(None), case.spec, case.batches)
 
 
@@ -115,7 +115,7 @@ def test_any_predicate_by_nested_loops(name: str, data: st.DataObject) -> None:
 
 
 @given(window_cases(keyed=False), st.data())
-def test_structures_change_and_states_are_restored_between_batches(case: JoinCase, data: st.DataObject) -> None:
+def test_structures_change_and_states_are_restored_between_batches(case: Case, data: st.DataObject) -> None:
     expression, decide = RANGES["band"]
 
     def go_on(driver: JoinDriver) -> JoinDriver:

@@ -1,4 +1,6 @@
-"""Plans as text, JSON and pictures. All formats show the same facts of the same tree, by test.
+"""Plans as text, JSON and pictures.
 
-May import `plan`. Tests: `tests/plan/test_explain.py`.
+Invariant: all formats show the same facts of the same tree.
+
+May import: plan and everything to its right. Tests: tests/plan/test_explain.py.
 """

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from driver_harness import new_driver
 from journaled import journaled
 from punctuated.model.algorithm import STAGED_XJOIN
-from punctuated.testing.strategies import JoinCase
+from punctuated.testing.strategies import Case
 from staged_cases import PJOINS, check_stages, staged_cases
 
 FEWER = settings(max_examples=max(1, settings().max_examples // 4))  # each goes through many files
@@ -15,7 +15,7 @@ FEWER = settings(max_examples=max(1, settings().max_examples // 4))  # each goes
 
 @FEWER
 @given(staged_cases([STAGED_XJOIN]))
-def test_xjoin_finds_every_pair_once(case: JoinCase) -> None:
+def test_xjoin_finds_every_pair_once(case: Case) -> None:
     check_stages(case)
 
 
@@ -28,5 +28,5 @@ def test_pjoin_finds_every_pair_once_and_says_what_is_over(algorithm: object, da
 
 @FEWER
 @given(staged_cases(), st.integers(1, 3))
-def test_a_restored_join_goes_on_in_the_middle_of_its_stages(case: JoinCase, every: int) -> None:
+def test_a_restored_join_goes_on_in_the_middle_of_its_stages(case: Case, every: int) -> None:
     check_stages(case, between=journaled(lambda: new_driver(case.spec), every))

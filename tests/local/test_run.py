@@ -19,7 +19,7 @@ from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
 from punctuated.output.batch_result import BatchResult
 from punctuated.testing.checks import Observed, check_equals_oracle
-from punctuated.testing.strategies import Batch, JoinCase, cases, key_patterns
+from punctuated.testing.strategies import Batch, Case, cases, key_patterns
 from punctuated.testing.tables import as_batch
 from table_streams import declare
 
@@ -41,15 +41,13 @@ def _observe(local: LocalRun, brought: BatchResult) -> Observed:
 
 @FEWER
 @given(cases(announced=key_patterns()).filter(is_spreadable), st.integers(1, 3), st.integers(1, 4))
-def test_equals_the_oracle_on_any_number_of_threads(case: JoinCase, threads: int, n_buckets: int) -> None:
+def test_equals_the_oracle_on_any_number_of_threads(case: Case, threads: int, n_buckets: int) -> None:
     check_equals_oracle(lambda spec, batches: run(spec, batches, threads, n_buckets), case.spec, case.batches)
 
 
 @FEWER
 @given(cases().filter(is_spreadable), st.integers(1, 2), st.integers(2, 4), st.integers(1, 40))
-def test_equals_the_oracle_where_buckets_rest_on_disk(
-    case: JoinCase, threads: int, n_buckets: int, tuples: int
-) -> None:
+def test_equals_the_oracle_where_buckets_rest_on_disk(case: Case, threads: int, n_buckets: int, tuples: int) -> None:
     """Counters may still have tuples on disk that have left their windows."""
     check_equals_oracle(
         lambda spec, batches: run(replace(spec, memory=Memory(tuples=tuples)), batches, threads, n_buckets),
