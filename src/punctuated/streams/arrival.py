@@ -1,4 +1,4 @@
-"""Arrival patterns: the order in which the values of a stream come, and where each is punctuated (PW-46, PW-53, PW-54).
+"""Arrival patterns: the order in which the values of a stream come, and where each is ended (PW-46, PW-53, PW-54).
 
     punct-asc-4-50     0 2 1 0 | 1 3 1 5 1 | 2 4 2 | ...      one segment per punctuated value, in their order
                              <0>         <1>     <2>
@@ -31,9 +31,9 @@ _UNIFORM = re.compile(r"uniform-(\d+)")
 class SegmentedArrival:
     """A stream of segments, each ended by the punctuation of its value."""
 
-    order: str  # asc, desc or random: of the punctuated values
+    order: str  # of the punctuated values: asc, desc or random
     size: int  # mean number of tuples in a segment; exactly 1 if `fixed`
-    match: int | None  # mean percentage of a segment's tuples that carry its value; `None`: all of them, always
+    match: int | None  # mean percentage of a segment's tuples that have its value; None: always all of them
     fixed: bool = False
 
 
@@ -51,9 +51,9 @@ def parse_arrival(name: str) -> ArrivalPattern:
     """The arrival pattern of that name.
 
     >>> parse_arrival("punct-asc-100-40")
-    Segments(order='asc', size=100, match=40, fixed=False)
+    SegmentedArrival(order='asc', size=100, match=40, fixed=False)
     >>> parse_arrival("uniform-360000")
-    Uniform(keys=360000)
+    UniformArrival(keys=360000)
     """
     text(name, "name", StreamError, f"an arrival pattern ({FORMS})")
     if match := _ORDERED.fullmatch(name):
@@ -119,7 +119,7 @@ def _most_segments(pattern: SegmentedArrival, n: int) -> int:
 def _scatter(
     match: int, segment: NDArray[np.int64], sizes: NDArray[np.int64], ahead: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The place of each tuple's key in the order of punctuated values: its segment, or one of the next `ahead`."""
+    """The position of each tuple's key in the order of punctuated values: its segment, or one of the next `ahead`."""
     share = np.minimum(rng.poisson(match, len(sizes)), 100) / 100
     n_matching = np.maximum(np.rint(sizes * share).astype(np.int64), 1)
     starts = np.cumsum(sizes) - sizes

@@ -1,11 +1,11 @@
 """The oracle: slow, obvious Python that defines what a correct join of two streams is.
 
-Together with `reference_streams` it is `docs/semantics.md` in executable form: each method belongs to a heading. It
-shares no code with the operators. It keeps every accepted tuple in plain lists and asks the same questions again and
-again; nothing here is meant to be fast.
+One law explains it: a tuple may be forgotten once no future tuple can match it. Windows (PW-10) and punctuations
+(PW-01) are two proofs of that.
 
-The law behind it: a tuple may be forgotten once no future tuple can match it. Windows (PW-10) and punctuations (PW-01)
-are two proofs of that.
+Together with `reference_streams` this is `docs/semantics.md` in executable form: each method belongs to a heading. The
+oracle shares no code with the operators. It keeps each accepted tuple in plain lists and answers each question by
+looking through them; nothing here is meant to be fast.
 """
 
 import math
@@ -84,7 +84,7 @@ class Reference(StreamsReference):
         else:
             self._probe(ours, new)
             self._store(ours, new)
-            if self._settles_left and ours.side == RIGHT:
+            if self._matches_left_once and ours.side == RIGHT:
                 self._may_be_punctuated(new.key, last_gone=self._other(ours), gone_at=new.ts)
         self._evict(ours, new)
 
@@ -104,15 +104,15 @@ class Reference(StreamsReference):
         return ours.admits(new, kept.ts) and other.admits(kept, new.ts)
 
     @property
-    def _settles_left(self) -> bool:
-        """Whether a left tuple is done with after its first match."""
+    def _matches_left_once(self) -> bool:
+        """Whether a left tuple is finished after its first match, as in semi and anti joins."""
         return self.spec.how in (JoinType.SEMI, JoinType.ANTI)
 
     def _match(self, left: Accepted, right: Accepted) -> None:
         ts = max(left.ts, right.ts)
         if self.spec.how is JoinType.SEMI and not left.matched:
             self._result(left.row, None, ts)
-        if self._settles_left:
+        if self._matches_left_once:
             self.streams[LEFT].forget(left)
         else:
             self._result(left.row, right.row, ts)
@@ -125,8 +125,8 @@ class Reference(StreamsReference):
     def _store(self, ours: OracleStream, new: Accepted) -> None:
         other = self._other(ours)
         proofs = self._proofs(ours, new)
-        new.has_place = not proofs
-        if new.matched and ours.side == LEFT and self._settles_left:
+        new.is_counted = not proofs
+        if new.matched and ours.side == LEFT and self._matches_left_once:
             return
         if not proofs:
             ours.stored.append(new)
@@ -141,22 +141,22 @@ class Reference(StreamsReference):
             return
         queue = ours.accepted
         if window.per_key:
-            queue = [each for each in ours.accepted if each.key == new.key and each.has_place]
-        if (window.per_key and not new.has_place) or len(queue) <= window.n:
+            queue = [each for each in ours.accepted if each.key == new.key and each.is_counted]
+        if (window.per_key and not new.is_counted) or len(queue) <= window.n:
             return
         evicted = queue[-window.n - 1]
         if evicted in ours.stored:
             self.out.evicted += 1
             ours.forget(evicted)
             self._unmatched(ours, evicted, new.ts)
-        if evicted.has_place:
-            evicted.has_place = False
+        if evicted.is_counted:
+            evicted.is_counted = False
             self._may_be_punctuated(evicted.key, last_gone=ours, gone_at=new.ts)
 
     # Forgetting
 
     def _proofs(self, ours: OracleStream, kept: Accepted) -> list[int]:
-        """The times at which it was proved that no later tuple can match this one."""
+        """The times at which windows and punctuations have proved that no later tuple can match this one."""
         proofs = []
         other = self._other(ours)
         if self.spec.algorithm.by_window and other.wm > kept.end:
@@ -175,7 +175,7 @@ class Reference(StreamsReference):
             self.out.unmatched.append(Unmatched(ours.side, kept.row, int(max(ts, kept.ts, self.output_wm_at_start))))
 
     def _purge_for(self, ours: OracleStream, key: Key) -> None:
-        """Eager with a threshold of one, lazy with a larger one (PJ-07)."""
+        """Purge at once with a threshold of one, later and together with a larger one (PJ-07)."""
         self.due_purges.append((ours.side, key))
         self.n_effects += 1
         if self.n_effects >= self.spec.purge_threshold:
@@ -184,7 +184,7 @@ class Reference(StreamsReference):
             self.due_purges, self.n_effects = [], 0
 
     def _purge(self, ours: OracleStream, key: Key) -> None:
-        """`ours` has ended the value: `other`'s tuples wait for nothing any more."""
+        """Purge the tuples of the other stream that waited for this value, which `ours` has ended."""
         other = self._other(ours)
         if self._proved_over(ours, key) is None:
             return
@@ -192,7 +192,7 @@ class Reference(StreamsReference):
             if kept.key == key:
                 self.out.purged += 1
                 self._drop(other, kept)
-        other.give_up_places(key)
+        other.stop_counting(key)
 
     def _purge_after_end_of(self, ours: OracleStream) -> None:
         other = self._other(ours)
@@ -209,7 +209,7 @@ class Reference(StreamsReference):
         last_gone: OracleStream | None = None,
         gone_at: int | None = None,
     ) -> None:
-        """Applies the rules in order.
+        """Punctuate the output if this value is over, by the first rule that holds.
 
         Either an ending of `ended_by` has just taken effect, or the last tuple of `last_gone` may just have left: by
         its window, or at `gone_at`, the time of a tuple that has matched or evicted it.
@@ -242,12 +242,12 @@ class Reference(StreamsReference):
         return None
 
     def _gone_since(self, ours: OracleStream, key: Key, just_ended: bool) -> float | None:
-        """Since when no tuple of `ours` with this value can be met; minus infinity if there never was one."""
+        """The time since which no tuple of `ours` with this value can be met; minus infinity if there never was one."""
         last, window = ours.last.get(key), ours.spec.window
         if last is None:
             return -math.inf
         if isinstance(window, CountWindow):
-            if any(each.has_place for each in ours.accepted if each.key == key):
+            if any(each.is_counted for each in ours.accepted if each.key == key):
                 return None
             return -math.inf if just_ended else max(last, ours.accepted[-1].ts)
         end = ours.last_end[key]
@@ -267,30 +267,14 @@ class Reference(StreamsReference):
         return ending.ts if gone_at is None else max(ending.ts, gone_at), "own-state"
 
 
-def oracle(spec: JoinSpec, where: Callable[..., bool] | None = None) -> StreamsReference:
-    """The oracle of this join: that of a union, of any number of streams if it has a reach, or else of two streams."""
-    if spec.how is JoinType.UNION:
-        return UnionReference(spec)
-    return MultiwayReference(spec, where) if spec.reaches else Reference(spec, where)
-
-
-def join(
-    spec: JoinSpec,
-    batches: Sequence[Sequence[Sequence[Row | Punctuation]]],
-    where: Callable[..., bool] | None = None,
-    end: bool = True,
-) -> list[BatchOutput]:
-    """What each batch brings; unless `end` is false, the end of all streams is a last batch."""
-    reference = oracle(spec, where)
-    outputs = [reference.process(*batch) for batch in batches]
-    return [*outputs, reference.end()] if end else outputs
-
-
-# The oracle of a union: every accepted tuple comes out, and a value is over when all streams have ended it.
+# Unions
 
 
 class UnionReference(StreamsReference):
-    """Punctuated streams with the same columns, or one of them, batch by batch. Nothing is ever stored."""
+    """The union of punctuated streams with the same columns, or one stream by itself, batch by batch.
+
+    Each accepted tuple comes out at once, so nothing is ever stored. A value is over when all streams have ended it.
+    """
 
     def _join(self, ours: OracleStream, new: Accepted) -> None:
         self.out.results.append((new.row,))
@@ -318,3 +302,25 @@ class UnionReference(StreamsReference):
         if rule is not None:
             self._mark_punctuated(key)
             self.out.punctuations.append(OutputPunctuation(key, *rule))
+
+
+# Which oracle judges a join
+
+
+def oracle(spec: JoinSpec, where: Callable[..., bool] | None = None) -> StreamsReference:
+    """A new oracle for this join: of two streams, of many streams, or of a union."""
+    if spec.how is JoinType.UNION:
+        return UnionReference(spec)
+    return MultiwayReference(spec, where) if spec.reaches else Reference(spec, where)
+
+
+def join(
+    spec: JoinSpec,
+    batches: Sequence[Sequence[Sequence[Row | Punctuation]]],
+    where: Callable[..., bool] | None = None,
+    end: bool = True,
+) -> list[BatchOutput]:
+    """What each batch brings, by the oracle; unless `end` is false, the end of all streams is a last batch."""
+    reference = oracle(spec, where)
+    outputs = [reference.process(*batch) for batch in batches]
+    return [*outputs, reference.end()] if end else outputs
