@@ -28,7 +28,7 @@ def bind_union(
     """The union of these streams; the options are those of `pt.union`."""
     if not 1 <= len(streams) <= MOST_STREAMS:
         raise StreamError(f"a union takes one to {MOST_STREAMS} streams, not {len(streams)}; unite some of them first")
-    plain = _named([_without_windows(each, alone=len(streams) == 1) for each in streams])
+    plain = _named([_without_windows(each, is_single=len(streams) == 1) for each in streams])
     for each in plain[1:]:
         _check_columns(plain[0], each)
     n = len(plain)
@@ -47,9 +47,9 @@ def bind_union(
     return bound
 
 
-def _without_windows(stream: DeclaredStream, *, alone: bool) -> DeclaredStream:
-    """The stream as a part of a union: no tuple stays joinable, and one stream alone follows no other when silent."""
-    idle_after = None if alone else stream.spec.idle_after_us
+def _without_windows(stream: DeclaredStream, *, is_single: bool) -> DeclaredStream:
+    """The stream as a part of a union: it has no window, and a single stream follows no other one when it is silent."""
+    idle_after = None if is_single else stream.spec.idle_after_us
     return replace(stream, spec=replace(stream.spec, window=None, idle_after_us=idle_after))
 
 

@@ -78,7 +78,10 @@ def _need(batch: StreamBatch, memory: Memory) -> int:
 
 
 class LocalRun:
-    """Takes batches and returns what they bring, on `bound.at_once` threads; None: on the calling thread alone."""
+    """A run of a join: takes batches and returns their results.
+
+    `bound.at_once` is the number of threads; None: only the calling thread.
+    """
 
     def __init__(
         self, bound: BoundJoin, *, timed: bool = False, sample_us: int | None = None, from_us: int | None = None

@@ -1,4 +1,4 @@
-"""The plan of a query as a tree of plain data, and the words in which its facts are told.
+"""The plan of a query as a tree of plain data, and the wording of its facts.
 
 A node is a step: what is done, what is known of it, and below it the inputs to which it is done. Rows and punctuations
 flow from the leaves to the root. `plan.planner` makes trees, `plan.rendering` shows them.

@@ -60,7 +60,7 @@ def is_compiled(kernels: Kernels) -> bool:
 def _ready(kernels: Kernels) -> Path | None:
     """The file that says that these kernels are compiled; None if machine code cannot be kept."""
     folder = code_folder()
-    # The machine code that numba keeps is for one place of installation.
+    # Numba keeps machine code for each path of an installation.
     installed = hashlib.sha256(str(Path(__file__).parent).encode()).hexdigest()[:16]
     return None if folder is None else folder / f"{installed}{kernels.value}.ready"
 

@@ -191,7 +191,7 @@ class OracleStream:
 
     @property
     def wm(self) -> float:
-        """The watermark: no accepted tuple of the stream will be earlier."""
+        """The watermark: the newest time less the lateness, or what a punctuation of the time has raised it to."""
         return self.floor if self.newest is None else max(self.newest - self.spec.lateness_us, self.floor)
 
     def time_of(self, row: Row) -> int:
@@ -264,7 +264,7 @@ class OracleState:
     """What the oracle remembers of a join between batches, and the output of the current batch."""
 
     def __init__(self, spec: JoinSpec, integer_key: bool | None = None) -> None:
-        """`integer_key`: whether the key is one column of integers; None: as its values are."""
+        """`integer_key` says whether the key is one column of integers; None: its values show it."""
         self.spec, self.integer_key = spec, integer_key
         self.streams = tuple(OracleStream(side, stream) for side, stream in enumerate(spec.streams))
         self.values: dict[Key, EndedValue] = {}
