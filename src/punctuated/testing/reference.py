@@ -30,7 +30,10 @@ from punctuated.testing.reference_state import (
 from punctuated.testing.reference_streams import StreamsReference
 
 __all__ = ["BatchOutput", "OutputPunctuation", "Reference", "Rejected", "Unmatched", "groups", "join", "oracle"]
+
 Where = Callable[[Row, Row], bool]
+
+# Unmatched tuples of these sides come out.
 PRESERVED: dict[int, tuple[JoinType, ...]] = {
     LEFT: (JoinType.LEFT, JoinType.FULL, JoinType.ANTI),
     RIGHT: (JoinType.RIGHT, JoinType.FULL),
@@ -320,7 +323,22 @@ def join(
     where: Callable[..., bool] | None = None,
     end: bool = True,
 ) -> list[BatchOutput]:
-    """What each batch brings, by the oracle; unless `end` is false, the end of all streams is a last batch."""
+    """What each batch brings, by the oracle; unless `end` is false, the end of all streams is a last batch.
+
+        time    0    2    4    6    8    10   12
+        A       7─────── its window ─────┤
+        B                 7                 7         the first one is a result, the second one comes too late
+
+    >>> from punctuated.model.spec import StreamSpec
+    >>> from punctuated.model.window import TimeWindow
+    >>> a = StreamSpec("A", columns=("k", "ts"), key=("k",), time="ts", window=TimeWindow(10))
+    >>> b = StreamSpec("B", columns=("k", "at"), key=("k",), time="at")
+    >>> batch, end = join(JoinSpec((a, b)), [([Row((7, 0))], [Row((7, 4)), Row((7, 11))])])
+    >>> [(left.values, right.values) for left, right in batch.results]
+    [((7, 0), (7, 4))]
+    >>> batch.invalidated, batch.stored  # the tuple of A is forgotten; those of B have no window that could end
+    (1, (0, 2))
+    """
     reference = oracle(spec, where)
     outputs = [reference.process(*batch) for batch in batches]
     return [*outputs, reference.end()] if end else outputs
