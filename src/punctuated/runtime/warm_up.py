@@ -4,7 +4,7 @@ Otherwise all workers of a host would compile the same kernels at the same time 
 several groups share the work: each takes a group that no other process is compiling. A file for each group says that it
 is compiled; a lock on a file beside it says that a process is at work.
 
-    python -m punctuated.runtime.warm_up OF_VALUES OF_SUMS     compiles these groups
+    python -m punctuated.runtime.warm_up NAME…     compiles the groups of these names, see `kernel_groups.Kernels`
 """
 
 import fcntl
