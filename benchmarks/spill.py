@@ -17,8 +17,7 @@ from rich.table import Table
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.intake.reading import Reader
-from punctuated.local.buckets import in_buckets
-from punctuated.local.run import LocalRun
+from punctuated.local.run import LocalRun, in_buckets
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.batch import StreamBatch
 from punctuated.model.memory import Memory

@@ -51,7 +51,7 @@ from punctuated.errors import (
     WindowError,
 )
 from punctuated.expressions.builders import band, call, case, column, left, right
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 from punctuated.local.streams import TableStream
 from punctuated.model.aggregate import count, first, last, max, mean, min, sum
 from punctuated.model.policy import Event, Policy

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 
 AUCTION = pa.schema([("id", pa.int64()), ("opened", pa.int64()), ("expires", pa.int64())])
 BID = pa.schema([("id", pa.int64()), ("at", pa.int64()), ("price", pa.int64())])

@@ -24,7 +24,16 @@ from punctuated.operator.driver import JoinDriver
 from punctuated.state import arrays
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle, expected
-from punctuated.testing.strategies import COLUMNS, Batch, Case, HonestCase, Object, cases, honest_cases, key_patterns
+from punctuated.testing.strategies import (
+    COLUMNS,
+    Batch,
+    Case,
+    HonestCase,
+    Object,
+    cases,
+    honest_cases,
+    key_patterns,
+)
 
 CUTS = st.lists(st.integers(1, 60), max_size=6)
 

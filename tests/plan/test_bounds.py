@@ -10,7 +10,7 @@ import pytest
 import punctuated as pt
 from punctuated.errors import UnboundedStateWarning
 from punctuated.model.spec import LEFT, RIGHT, Side
-from punctuated.plan.bounds import Proof, bound, is_unbounded
+from punctuated.plan.bounds import Proof, is_unbounded, state_bound
 
 TABLE = pa.table({"k": [1, 2], "ts": [0, 1], "last": [True, True]})
 WINDOWS = {"none": None, "time": "1 second", "count": pt.rows(3)}
@@ -44,7 +44,7 @@ def quietly(*args: Any) -> Any:
 def test_proofs(algorithm: str, window: str, punctuated: bool, proofs: set[Proof]) -> None:
     other = {"punctuations": pt.when("last")} if punctuated else {}
     spec = quietly({"window": WINDOWS[window]}, other, algorithm).spec
-    found = bound(spec, LEFT)
+    found = state_bound(spec, LEFT)
     assert set(found.proofs) == proofs and found.prover == "B"
     assert found.is_missing == is_unbounded(spec, LEFT) == (not proofs)
 
@@ -60,7 +60,7 @@ def test_the_warning_the_words_and_the_proofs_agree(window: str, punctuated: boo
     warned = [str(each.message) for each in heard if issubclass(each.category, UnboundedStateWarning)]
     states = [node.fact("state") for node in join.plan().children]
     for side in Side:
-        missing = bound(join.spec, side).is_missing
+        missing = state_bound(join.spec, side).is_missing
         assert any(f"remembers of {'AB'[side]!r}" in words for words in warned) == missing
         state = states[side]
         assert state is not None and state.text.startswith("unbounded until") == missing
@@ -86,7 +86,7 @@ def test_a_stream_called_unbounded_is_not() -> None:
 def test_keys_that_never_come_in_the_other_stream(window: str | None, punctuations: Any, leaves: bool) -> None:
     """What a stream says of the keys that it brings does not bound the others."""
     join = quietly({"window": window}, {"punctuations": punctuations})
-    assert bound(join.spec, LEFT).leaves_strangers == leaves
+    assert state_bound(join.spec, LEFT).keeps_unmatched == leaves
     assert ("keys that never come in B stay until it ends" in join.explain()) == leaves
 
 

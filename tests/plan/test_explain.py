@@ -16,7 +16,7 @@ import punctuated as pt
 from plan_cases import CASES, LONG_FLAG, LONG_KEY, auction_groups, auctions_and_bids, chain_of_groups, plain, shipped
 from punctuated.plan.cost.weights import REFERENCE_WEIGHTS
 from punctuated.plan.rendering.explain import WIDTH, explain
-from punctuated.plan.tree import Fact, Kind, PlanNode
+from punctuated.plan.tree import Fact, NodeKind, PlanNode
 from punctuated.runtime.lineage import origin_of
 
 ROOT = Path(__file__).parents[2]
@@ -108,9 +108,9 @@ def test_boxes_do_not_overlap() -> None:
 
 
 def test_deep_plans_are_drawn_and_written() -> None:
-    plan = PlanNode(Kind.STREAM, "A: left stream")
+    plan = PlanNode(NodeKind.STREAM, "A: left stream")
     for _ in range(60):
-        plan = PlanNode(Kind.JOIN, "join", (Fact("algorithm", "pwjoin"),), (plan, PlanNode(Kind.STREAM, "B")))
+        plan = PlanNode(NodeKind.JOIN, "join", (Fact("algorithm", "pwjoin"),), (plan, PlanNode(NodeKind.STREAM, "B")))
     assert explain(plan, "svg").count('<rect class="box') == 121
     assert len(explain(plan).splitlines()) == 181
 

@@ -12,9 +12,15 @@ import punctuated as pt
 from punctuated.errors import UnboundedStateWarning
 from punctuated.experiments.tables_engine import prepare
 from punctuated.model.spec import LEFT, RIGHT
-from punctuated.plan.cost.waits import Waits
-from punctuated.plan.statistics import StreamStatistics, bytes_of, expected, expected_state, most_state
-from punctuated.plan.table_statistics import table_statistics
+from punctuated.plan.cost.cardinality import Lifetime
+from punctuated.plan.statistics import (
+    StreamStatistics,
+    bytes_of,
+    expected_load,
+    expected_state,
+    largest_state,
+    table_statistics,
+)
 
 objects = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 50), st.booleans()), max_size=20)
 
@@ -54,9 +60,9 @@ def test_waits_by_flags_are_those_of_a_walk(
         if last:
             ends[key] = min(ts, ends.get(key, ts))
     found, flagging = statistics_of(table(ours), table(other), punctuations=pt.when("last"))
-    assert (found.waits.mean_s, found.waits.ended, found.waits.over) == pytest.approx(walked(ours, ends))
+    assert (found.lifetime.mean_s, found.lifetime.ended, found.lifetime.over) == pytest.approx(walked(ours, ends))
     assert flagging.punctuations == sum(last for *_, last in other)
-    assert flagging.waits == Waits()
+    assert flagging.lifetime == Lifetime()
     assert (found.tuples, found.distinct_values) == (len(ours), len({key for key, *_ in ours}))
 
 
@@ -68,25 +74,25 @@ def test_waits_by_unique_keys_are_those_of_a_walk(
     for key, ts, _ in other:
         ends[key] = min(ts, ends.get(key, ts))
     found, _ = statistics_of(table(ours), table(other), punctuations=pt.unique())
-    assert (found.waits.mean_s, found.waits.ended, found.waits.over) == pytest.approx(walked(ours, ends))
+    assert (found.lifetime.mean_s, found.lifetime.ended, found.lifetime.over) == pytest.approx(walked(ours, ends))
 
 
 def test_waits_by_clusters_patterns_and_endings() -> None:
     ours = table([(1, 0, False), (2, 1, False), (3, 2, False)])
     clustered = table([(1, 4, False), (1, 6, False), (2, 8, False)])
-    assert statistics_of(ours, clustered, punctuations=pt.clustered())[0].waits == Waits(6.5, 2 / 3)
+    assert statistics_of(ours, clustered, punctuations=pt.clustered())[0].lifetime == Lifetime(6.5, 2 / 3)
     said = table([(None, 5, False)]).append_column("pattern", pa.array(["<{1,3},*,*>"]))
     found, saying = statistics_of(ours, said, punctuations=pt.rows_with("pattern"))
-    assert found.waits == Waits(4.0, 2 / 3) and saying.punctuations == 2
+    assert found.lifetime == Lifetime(4.0, 2 / 3) and saying.punctuations == 2
     announced = pa.table({"k": [2], "at": pa.array([10**7], pa.int64())})
     found, _ = statistics_of(ours, table([]), punctuations=pt.endings(announced, key="k", time="at"))
-    assert found.waits == Waits(9.0, 1 / 3)
+    assert found.lifetime == Lifetime(9.0, 1 / 3)
 
 
 def test_lateness_of_the_other_stream_lets_tuples_wait_longer() -> None:
     ours, other = table([("x", 0, False)], pa.string()), table([("x", 5, True)], pa.string())
     found, _ = statistics_of(ours, other, punctuations=pt.when("last"), lateness="3 seconds")
-    assert found.waits == Waits(8.0, 1.0)
+    assert found.lifetime == Lifetime(8.0, 1.0)
 
 
 def test_the_state_to_expect() -> None:
@@ -94,7 +100,7 @@ def test_the_state_to_expect() -> None:
     b = pt.stream(table([]), name="B", key="k", time="ts", punctuations=pt.when("last"), lateness="2 seconds")
     with pytest.warns(UnboundedStateWarning, match="'B'"):
         spec = pt.join(a, b, algorithm="pwjoin").spec
-    ours = StreamStatistics(1000, 100, 50, 0, Waits(4, ended=0.5, over=0.25))
+    ours = StreamStatistics(1000, 100, 50, 0, Lifetime(4, ended=0.5, over=0.25))
     both = ours, StreamStatistics(300, 100, 20, 5)
     assert expected_state(spec, LEFT, both) == pytest.approx(10 * (0.5 * 4 * (1 - math.exp(-3)) + 0.25 * 12))
     assert expected_state(spec, RIGHT, both) == pytest.approx(300)  # neither window nor punctuations
@@ -104,7 +110,7 @@ def test_the_load_to_expect_of_a_join_that_sheds() -> None:
     """KN-38: half of the left tuples may probe, and a quarter of both windows is kept."""
     streams = [pt.stream(table([]), name=name, key="k", time="ts", window="10 seconds") for name in "AB"]
     spec = pt.join(*streams, shed=pt.shed(rate=5, tuples=50, strategy="equal")).spec
-    seen = expected(spec, [StreamStatistics(1000, 100, 50, 0)] * 2)
+    seen = expected_load(spec, [StreamStatistics(1000, 100, 50, 0)] * 2)
     assert seen.rates == (10, 10) and seen.probing == (2.5, 2.5)
     assert seen.windows == (25, 25) and seen.storing == (2.5, 2.5)
     assert seen.matches == (0.5, 0.5)
@@ -123,15 +129,15 @@ def many(**options: Any) -> Any:
 def test_a_tuple_of_many_streams_waits_for_the_last_of_the_others() -> None:
     joined = many(within="1 hour")
     a, b, _ = table_statistics(joined.spec, joined.batches, joined.bound.key_types)
-    assert a.waits == Waits(2.0, ended=1.0)  # until C has ended it
-    assert b.waits == Waits()  # A never says anything
-    assert most_state(joined.spec, 0, (a, b, b)) == pytest.approx(a.rate * 2.0, rel=0.01)
+    assert a.lifetime == Lifetime(2.0, ended=1.0)  # until C has ended it
+    assert b.lifetime == Lifetime()  # A never says anything
+    assert largest_state(joined.spec, 0, (a, b, b)) == pytest.approx(a.rate * 2.0, rel=0.01)
 
 
 def test_the_most_of_many_streams_is_what_their_reach_holds() -> None:
     joined = many(within="30 seconds", algorithm="xjoin")  # which does not listen to punctuations
     statistics = table_statistics(joined.spec, joined.batches, joined.bound.key_types)
-    assert most_state(joined.spec, 0, statistics) == pytest.approx(statistics[0].rate * 30)
+    assert largest_state(joined.spec, 0, statistics) == pytest.approx(statistics[0].rate * 30)
     seen = max(row["state_1"] for row in many(within="30 seconds").metrics.to_pylist())
     assert seen <= math.ceil(statistics[0].rate * 30) + 1
 

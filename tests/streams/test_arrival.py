@@ -3,15 +3,17 @@
 import pytest
 
 from punctuated.errors import StreamError
-from punctuated.streams.arrival import Segments, Uniform, parse_arrival
+from punctuated.streams.arrival import SegmentedArrival, UniformArrival, parse_arrival
 
 
 def test_names() -> None:
-    assert parse_arrival("unique") == parse_arrival("unique-asc") == Segments("asc", 1, None, fixed=True)
-    assert parse_arrival("unique-random") == Segments("random", 1, None, fixed=True)
-    assert parse_arrival("cluster-desc-20") == Segments("desc", 20, None)
-    assert parse_arrival("punct-asc-100-40") == parse_arrival("punctuation-asc-100-40") == Segments("asc", 100, 40)
-    assert parse_arrival("uniform-9") == Uniform(9)
+    assert parse_arrival("unique") == parse_arrival("unique-asc") == SegmentedArrival("asc", 1, None, fixed=True)
+    assert parse_arrival("unique-random") == SegmentedArrival("random", 1, None, fixed=True)
+    assert parse_arrival("cluster-desc-20") == SegmentedArrival("desc", 20, None)
+    assert (
+        parse_arrival("punct-asc-100-40") == parse_arrival("punctuation-asc-100-40") == SegmentedArrival("asc", 100, 40)
+    )
+    assert parse_arrival("uniform-9") == UniformArrival(9)
 
 
 @pytest.mark.parametrize(

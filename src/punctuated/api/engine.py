@@ -1,4 +1,7 @@
-"""Functions for Spark sessions and their hosts. Pyspark is imported only when one of them is called."""
+"""`pt.configure`, `pt.register_source`, `pt.write_to` and `pt.warm_up`: calls for Spark sessions and their hosts.
+
+Pyspark is imported only when one of them is called.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`pt.explain`: the plan of a join or of its groups. Groups are plain tables or DataFrames."""
+"""`pt.explain`: the plan of a join, or of groups; groups are plain tables or DataFrames whose origin is known."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`pt.files`: files as a stream that is read without Spark's rows."""
+"""`pt.files`: files that the join reads itself, so that their rows do not go through Spark."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

@@ -1,19 +1,21 @@
-"""`pt.join`: declared streams become a bound join, which runs where their data is."""
+"""`pt.join` and `pt.path`: streams are bound to a join, which runs where their data is.
+
+All streams of a join are tables or all are DataFrames, and so is what comes out.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from punctuated.api.stream import SparkStream, is_join, stream
-from punctuated.bind.binder import bind_join
+from punctuated.bind.binder import TimeDistance, bind_join
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.distances import Near
 from punctuated.bind.options import JoinOptions
 from punctuated.bind.streams import Stream
 from punctuated.errors import ShedError, StreamError
 from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 from punctuated.local.streams import TableStream
 from punctuated.model.policy import Policy
 from punctuated.model.reach import Steps, Within
@@ -25,34 +27,40 @@ if TYPE_CHECKING:
     from punctuated.spark.joins.joined import SparkJoin
 
 
+class SparkRunOptions(TypedDict, total=False):
+    """How a join runs on Spark."""
+
+    buckets: int | None
+
+
+class TableRunOptions(SparkRunOptions, total=False):
+    """How a join of tables runs in this process."""
+
+    sample_every: Duration | None
+    threads: int
+
+
+class SparkJoinOptions(JoinOptions, SparkRunOptions, total=False):
+    """The options of joins of DataFrames."""
+
+
+class TableJoinOptions(JoinOptions, TableRunOptions, total=False):
+    """The options of joins of tables."""
+
+
 @overload
-def join(
-    *streams: TableStream | Join,
-    within: Within | None = None,
-    sample_every: Duration | None = None,
-    threads: int = 1,
-    buckets: int | None = None,
-    **options: Unpack[JoinOptions],
-) -> Join: ...
+def join(*streams: TableStream | Join, within: Within | None = None, **options: Unpack[TableJoinOptions]) -> Join: ...
 
 
 @overload
 def join(
-    *streams: "SparkStream | SparkJoin",
-    within: Within | None = None,
-    buckets: int | None = None,
-    **options: Unpack[JoinOptions],
+    *streams: "SparkStream | SparkJoin", within: Within | None = None, **options: Unpack[SparkJoinOptions]
 ) -> "SparkJoin": ...
 
 
 @overload
 def join(
-    *streams: "Stream | Join | SparkJoin",
-    within: Within | None = None,
-    sample_every: Duration | None = None,
-    threads: int = 1,
-    buckets: int | None = None,
-    **options: Unpack[JoinOptions],
+    *streams: "Stream | Join | SparkJoin", within: Within | None = None, **options: Unpack[TableJoinOptions]
 ) -> "Join | SparkJoin": ...
 
 
@@ -133,7 +141,7 @@ def join(
     given = [as_stream(each, "pt.join") for each in streams]
     bound = bind_join(
         [each.declared for each in given],
-        Near(within),
+        TimeDistance(within),
         how=how,
         algorithm=algorithm,
         where=where,
@@ -154,13 +162,7 @@ def join(
 
 @overload
 def path(
-    *streams: TableStream | Join,
-    within: Steps,
-    both_directions: bool = False,
-    sample_every: Duration | None = None,
-    threads: int = 1,
-    buckets: int | None = None,
-    **options: Unpack[JoinOptions],
+    *streams: TableStream | Join, within: Steps, both_directions: bool = False, **options: Unpack[TableJoinOptions]
 ) -> Join: ...
 
 
@@ -169,8 +171,7 @@ def path(
     *streams: "SparkStream | SparkJoin",
     within: Steps,
     both_directions: bool = False,
-    buckets: int | None = None,
-    **options: Unpack[JoinOptions],
+    **options: Unpack[SparkJoinOptions],
 ) -> "SparkJoin": ...
 
 
@@ -179,10 +180,7 @@ def path(
     *streams: "Stream | Join | SparkJoin",
     within: Steps,
     both_directions: bool = False,
-    sample_every: Duration | None = None,
-    threads: int = 1,
-    buckets: int | None = None,
-    **options: Unpack[JoinOptions],
+    **options: Unpack[TableJoinOptions],
 ) -> "Join | SparkJoin": ...
 
 
@@ -216,8 +214,8 @@ def path(
         [2, 1]
     """
     given = [as_stream(each, "pt.path") for each in streams]
-    near = Near(within, along=True, both_directions=both_directions)
-    bound = bind_join([each.declared for each in given], near, **options)
+    distance = TimeDistance(within, along=True, both_directions=both_directions)
+    bound = bind_join([each.declared for each in given], distance, **options)
     step = sampling_step(sample_every)
     return run_where_the_data_is(given, bound, step, threads, buckets)
 
@@ -229,7 +227,7 @@ def run_where_the_data_is(
     threads: int = 1,
     buckets: int | None = None,
 ) -> "Join | SparkJoin":
-    """The runner of a bound join for the engine that has its data."""
+    """The bound join on the engine that has the data of its streams."""
     frames = [each for each in streams if isinstance(each, SparkStream)]
     if len(frames) == len(streams):
         if threads != 1:
@@ -258,7 +256,7 @@ def _on_spark(streams: Sequence[SparkStream], bound: BoundJoin, buckets: int | N
 
 
 def as_stream(given: Any, taker: str) -> Stream:
-    """A stream as it is, or a join as a stream; `taker` is the function that takes it, for the message."""
+    """This stream, or this join as a stream; `taker` is the function that was called, for the message."""
     if is_join(given):
         chained: Stream = stream(given)
         return chained
@@ -268,7 +266,7 @@ def as_stream(given: Any, taker: str) -> Stream:
 
 
 def sampling_step(sample_every: Duration | None) -> int | None:
-    """The step of event time at which metrics are taken, if it is given."""
+    """The step of event time between two samples of the metrics; None if none was given."""
     if sample_every is None:
         return None
     step = parse_duration(sample_every)

@@ -1,4 +1,4 @@
-"""What `pt.join` returns, on every engine: one form for tables and DataFrames."""
+"""The interface of what `pt.join` returns, the same on every engine: with tables in it, or with DataFrames."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
@@ -14,17 +14,17 @@ Table = TypeVar("Table", covariant=True)
 
 
 class Grouped(Protocol[Table]):
-    """Results by group, waiting for aggregates."""
+    """The results of a join, grouped; `agg` says what is computed of each group."""
 
     def agg(self, **aggregates: Aggregate) -> Table:
-        """The groups with these aggregates; each comes out once, when it is final."""
+        """The groups with these aggregates; each group comes out once, when it is final."""
 
     def explain(self, format: str = "text") -> str:
-        """The plan of groups, and of the join below: as "text", as "json", or as a picture ("svg")."""
+        """The plan of the groups and of their join: as "text", as "json", or as a picture ("svg")."""
 
 
 class Joined(Protocol[Table]):
-    """A join: what comes out of it, and what it will do."""
+    """A join: its output, and its plan."""
 
     @property
     def results(self) -> Table:
@@ -63,4 +63,4 @@ class Joined(Protocol[Table]):
 
     @property
     def spec(self) -> JoinSpec:
-        """What was asked for, normalised."""
+        """The specification of the join: its streams and options, normalised."""

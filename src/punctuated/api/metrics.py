@@ -1,4 +1,4 @@
-"""`pt.metrics`: what a join on Spark reports about itself. Pyspark is imported only by `listen`.
+"""`pt.metrics`: what joins on Spark report about themselves. Only `listen` imports pyspark.
 
     listener = pt.metrics.listen(spark, pt.metrics.Lines(), pt.metrics.Prometheus("join.prom"))
 
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def listen(spark: Any, *exporters: Exporter) -> "MetricsListener":
-    """From now on, pass the metrics of every join of a session to these exporters; by default to `Lines`.
+    """Pass the metrics of every join of a session to these exporters from now on; by default to `Lines`.
 
     Returns:
         The listener. It runs in the driver, with Spark Connect in the client; `spark.streams.removeListener` ends it.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from punctuated.arrow.any_table import AnyTable
-    from punctuated.local.joined import Join
+    from punctuated.local.join import Join
     from punctuated.spark.joins.joined import SparkJoin
     from punctuated.spark.source.files import Files
 

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING, Unpack, overload
 
-from punctuated.api.join import as_stream, run_where_the_data_is, sampling_step
+from punctuated.api.join import SparkRunOptions, TableRunOptions, as_stream, run_where_the_data_is, sampling_step
 from punctuated.api.stream import SparkStream
 from punctuated.bind.options import UnionOptions
 from punctuated.bind.streams import Stream
 from punctuated.bind.union import bind_union
 from punctuated.errors import StreamError
 from punctuated.expressions.shape import Select
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 from punctuated.local.streams import TableStream
 from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS
 from punctuated.model.window import Duration
@@ -18,35 +18,24 @@ if TYPE_CHECKING:
     from punctuated.spark.joins.joined import SparkJoin
 
 
-@overload
-def only(
-    stream: TableStream | Join,
-    *,
-    sample_every: Duration | None = None,
-    threads: int = 1,
-    buckets: int | None = None,
-    **options: Unpack[UnionOptions],
-) -> Join: ...
+class SparkUnionOptions(UnionOptions, SparkRunOptions, total=False):
+    """The options of unions of DataFrames."""
+
+
+class TableUnionOptions(UnionOptions, TableRunOptions, total=False):
+    """The options of unions of tables."""
 
 
 @overload
-def only(
-    stream: "SparkStream | SparkJoin",
-    *,
-    buckets: int | None = None,
-    **options: Unpack[UnionOptions],
-) -> "SparkJoin": ...
+def only(stream: TableStream | Join, **options: Unpack[TableUnionOptions]) -> Join: ...
 
 
 @overload
-def only(
-    stream: "Stream | Join | SparkJoin",
-    *,
-    sample_every: Duration | None = None,
-    threads: int = 1,
-    buckets: int | None = None,
-    **options: Unpack[UnionOptions],
-) -> "Join | SparkJoin": ...
+def only(stream: "SparkStream | SparkJoin", **options: Unpack[SparkUnionOptions]) -> "SparkJoin": ...
+
+
+@overload
+def only(stream: "Stream | Join | SparkJoin", **options: Unpack[TableUnionOptions]) -> "Join | SparkJoin": ...
 
 
 def only(
@@ -89,31 +78,15 @@ def only(
 
 
 @overload
-def union(
-    *streams: TableStream | Join,
-    sample_every: Duration | None = None,
-    threads: int = 1,
-    buckets: int | None = None,
-    **options: Unpack[UnionOptions],
-) -> Join: ...
+def union(*streams: TableStream | Join, **options: Unpack[TableUnionOptions]) -> Join: ...
 
 
 @overload
-def union(
-    *streams: "SparkStream | SparkJoin",
-    buckets: int | None = None,
-    **options: Unpack[UnionOptions],
-) -> "SparkJoin": ...
+def union(*streams: "SparkStream | SparkJoin", **options: Unpack[SparkUnionOptions]) -> "SparkJoin": ...
 
 
 @overload
-def union(
-    *streams: "Stream | Join | SparkJoin",
-    sample_every: Duration | None = None,
-    threads: int = 1,
-    buckets: int | None = None,
-    **options: Unpack[UnionOptions],
-) -> "Join | SparkJoin": ...
+def union(*streams: "Stream | Join | SparkJoin", **options: Unpack[TableUnionOptions]) -> "Join | SparkJoin": ...
 
 
 def union(

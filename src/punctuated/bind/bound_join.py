@@ -1,10 +1,11 @@
-"""A bound join: the complete join as plain data, for tables, Spark, experiments and calibration alike.
+"""A bound join: the complete join as plain data, the same for every runner.
 
-It makes drivers, groups and the schemas of views; runners only bring it batches. It is sent to workers as it is.
+It knows the columns of the output, and makes drivers, groups and plans; a runner only brings it batches. It is pickled
+and sent to workers as it is, and does not change: each method that asks for something else returns another one.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Unpack
@@ -23,16 +24,19 @@ from punctuated.operator.driver import JoinDriver
 from punctuated.operator.windows.predicate import RangePredicate, split_predicate
 from punctuated.output.columns import ResultColumns
 from punctuated.output.groups.group_by import Distinct, GroupBy
-from punctuated.output.groups.grouping import Grouping, check_grouping, describe_grouping, late_groups
+from punctuated.output.groups.grouping import Grouping, check_by, check_grouping, describe_grouping, late_groups
 from punctuated.output.views import View, Views
 from punctuated.plan.allocation import ShedAllocation
 from punctuated.plan.optimizer import StructureChooser
+from punctuated.plan.planner import PlannedInput, plan_groups, plan_join
+from punctuated.plan.statistics import StreamStatistics
+from punctuated.plan.tree import Fact, PlanNode
 from punctuated.state.setup import Asked, DriverSetup
 
 
 @dataclass(frozen=True)
 class BoundJoin:
-    """The inputs, how they are joined, and which part of the output is wanted."""
+    """A join: its inputs, how they are joined, and which part of the output is wanted."""
 
     spec: JoinSpec
     inputs: tuple[Reader, ...]
@@ -40,16 +44,16 @@ class BoundJoin:
     n_buckets: int = 1
     view: View = View.RESULTS
     grouping: Grouping | None = None
-    chooser: StructureChooser | None = None  # made where the join is bound, with the weights of that machine
-    at_once: int | None = None  # how many buckets are processed at a time; `None`: all
+    chooser: StructureChooser | None = None  # has the weights of the machine on which the join was bound
+    at_once: int | None = None  # how many buckets are processed at a time; None: all
     shape: Shape | None = None  # how results are changed before they come out
 
     def seen_as(self, view: View, grouping: Grouping | None = None) -> "BoundJoin":
-        """The same join, with another part of its output."""
+        """This join with another part of its output."""
         return replace(self, view=view, grouping=grouping)
 
     def made_of_results(self, select: Select | None) -> "BoundJoin":
-        """The same join with computed result columns, if there are any; only the columns they need are made."""
+        """This join with computed result columns, if `select` has any; only the columns that they need are made."""
         if not isinstance(select, Mapping):
             return self
         whole = shape_results(self.results, select, None, "the results")
@@ -64,7 +68,7 @@ class BoundJoin:
         having: Expression | None = None,
         select: Select | None = None,
     ) -> "BoundJoin":
-        """The same join with its results grouped; warns if nothing can finish the groups before the end."""
+        """This join with its results grouped; warns if nothing can finish the groups before the end."""
         check_grouping(self.results, by, aggregates, sheds=self.spec.shed is not None)
         grouped = self.seen_as(View.GROUPS, Grouping(by, aggregates))
         if having is not None or select is not None:
@@ -76,7 +80,7 @@ class BoundJoin:
         return grouped
 
     def distinct(self, by: tuple[str, ...]) -> "BoundJoin":
-        """The same join with each combination of these columns once; warns if it cannot forget any before the end."""
+        """This join with each combination of these columns once; warns if it cannot forget any before the end."""
         columns = by or tuple(self.results.names)
         check_grouping(self.results, columns, {}, is_distinct=True)
         if late_groups(self.spec, self.key, columns) is not None:
@@ -90,7 +94,7 @@ class BoundJoin:
 
     @cached_property
     def schemas(self) -> tuple[pa.Schema, ...]:
-        """The schemas of the tuples, with keys in their common types."""
+        """The schemas of the inputs' tuples, with the key columns in their common types."""
         return tuple(reader.cast_schema for reader in self.inputs)
 
     @property
@@ -100,7 +104,7 @@ class BoundJoin:
 
     @cached_property
     def columns(self) -> ResultColumns:
-        """How the inputs' columns become those of the results."""
+        """How the columns of the inputs become the columns of the results."""
         return ResultColumns.of(self.spec, self.schemas, self.key_types)
 
     @property
@@ -110,7 +114,7 @@ class BoundJoin:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns of the key in the results; empty if one is missing."""
+        """The key columns of the results; none if the results lack one of them."""
         return self._result_views.shown_key or ()
 
     @property
@@ -120,7 +124,7 @@ class BoundJoin:
 
     @cached_property
     def views(self) -> Views:
-        """The parts of the output; those of its groups, if groups are wanted."""
+        """The parts of the output, or of its groups if groups are wanted."""
         if self.grouping is None:
             return self._result_views
         ended = [self.results.field(name) for name in self.grouping.ended_by(self.key)]
@@ -138,13 +142,13 @@ class BoundJoin:
 
     @cached_property
     def ranged(self) -> RangePredicate | None:
-        """The part of `where` that a tree could serve."""
+        """The range predicate within `where`, which a tree on a window could serve."""
         return split_predicate(self.where, self.schemas)[0]
 
-    # What runs
+    # What a runner needs
 
     def setup(self, bucket: int = 0, *, groups_alone: bool = False) -> DriverSetup:
-        """What a driver of one bucket is made of; with `groups_alone`, results have only what their groups need."""
+        """What the driver of a bucket is made of; with `groups_alone`, results have only the columns of groups."""
         is_ordered = self.grouping is not None and self.grouping.is_ordered
         return DriverSetup(
             spec=replace(self.spec, selected=self._grouped) if groups_alone else self.spec,
@@ -161,12 +165,12 @@ class BoundJoin:
         )
 
     def driver(self, bucket: int = 0, *, groups_alone: bool = False, **asked: Unpack[Asked]) -> JoinDriver:
-        """A new driver for one bucket, with an empty state; see `DriverSetup` for what may be asked of it."""
+        """A new driver for a bucket, with an empty state; `DriverSetup` lists what else may be asked of it."""
         setup = self.setup(bucket, groups_alone=groups_alone)
         return JoinDriver(replace(setup, **asked | {"timed": setup.timed or asked.get("timed", False)}))
 
     def groups(self) -> GroupBy:
-        """The groups of one bucket, empty."""
+        """The groups of a bucket, empty."""
         assert self.grouping is not None
         by, aggregates, shape = self.grouping.by, self.grouping.aggregates, self.grouping.shape
         if self.grouping.is_distinct:
@@ -176,7 +180,7 @@ class BoundJoin:
 
     @property
     def _grouped(self) -> tuple[str, ...] | None:
-        """The columns of the results that groups need; None for all."""
+        """The columns of the results that groups need; None: all."""
         if self.grouping is None or self.grouping.is_ordered or self._estimates or self.shape is not None:
             return self.spec.selected
         taken = [each.column for each in self.grouping.aggregates.values() if each.column is not None]
@@ -188,18 +192,41 @@ class BoundJoin:
 
     @property
     def _allocation(self) -> ShedAllocation | None:
-        """One bucket's share of what the join may use."""
+        """The share of a bucket in what the join may use, if it sheds."""
         return None if self.spec.shed is None else ShedAllocation(self.spec.shed, self.n_buckets, self._estimates)
 
     @property
-    def tells_time(self) -> bool:
-        """Whether the engine's time of a batch is needed: silent streams are released, or slow batches shed."""
+    def needs_batch_time(self) -> bool:
+        """Whether the join needs the engine's time of each batch, to release silent streams or to shed slow batches."""
         shed = self.spec.shed
         return self.spec.follows_others or (shed is not None and shed.trigger_us is not None)
 
+    # Plans
+
+    def plan(
+        self,
+        inputs: Iterable[PlannedInput],
+        statistics: Sequence[StreamStatistics] | None,
+        runs: Sequence[Fact],
+    ) -> PlanNode:
+        """The plan of this join over these inputs; `runs` says where and how it runs."""
+        known = [
+            replace(each, pattern_column=reader.pattern_column, facts=(*each.facts, *_shape_facts(reader.shape)))
+            for each, reader in zip(inputs, self.inputs, strict=True)
+        ]
+        ranged = None if self.spec.reaches else self.ranged  # only joins of two have structures for it
+        return plan_join(self.spec, known, statistics, self.where, ranged, (*_shape_facts(self.shape), *runs))
+
+    def plan_groups(self, joined: PlanNode, grouping: Grouping, runs: Sequence[Fact] = ()) -> PlanNode:
+        """The plan of groups over the plan of this join; raises if the results lack one of their columns."""
+        check_by(self.results, grouping.by, is_distinct=grouping.is_distinct)
+        return plan_groups(joined, self.key, grouping, (*_shape_facts(grouping.shape, "having"), *runs))
+
+    # Checkpoints
+
     @property
     def definition(self) -> dict[str, str]:
-        """What a saved state depends on beside the specification; all views without groups have the same state."""
+        """What a saved state depends on beside the specification, by name; all views without groups save the same."""
         parts = {} if self.where is None else {"extra predicate (where=)": repr(self.where)}
         for reader in self.inputs:
             if reader.shape is not None:
@@ -213,3 +240,14 @@ class BoundJoin:
             shapes = {"select= of the results": self.shape, "having= and select= of the groups": self.grouping.shape}
             parts |= {part: repr(shape) for part, shape in shapes.items() if shape is not None}
         return parts
+
+
+def _shape_facts(shape: Shape | None, condition: str = "where") -> Iterator[Fact]:
+    """Which rows count, and which columns are made of them; no facts where all is taken unchanged."""
+    if shape is None:
+        return
+    if shape.where is not None:
+        yield Fact(condition, repr(shape.where))
+    made = [name if repr(made) == name else f"{name} = {made}" for name, made in shape.columns]
+    if made != shape.source.names:
+        yield Fact("select", ", ".join(made))

@@ -1,4 +1,7 @@
-"""A declared stream and where its rows come from, for tables and DataFrames alike."""
+"""What `pt.stream` returns: a declared stream that remembers its arguments, so that it can be declared again.
+
+Tables and DataFrames have classes of their own for it, with their data: `local.streams` and `api.stream`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +19,7 @@ from punctuated.model.spec import StreamSpec
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of `pt.stream`: the data and their description; and `pt.stream` itself, to declare it again."""
+    """The arguments of a call of `pt.stream`, and `pt.stream` itself, to declare the stream again."""
 
     data: Any
     options: StreamOptions
@@ -25,7 +28,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Stream:
-    """A declared stream and where its rows come from."""
+    """A declared stream; `pt.stream` makes it."""
 
     declared: DeclaredStream
     arguments: Arguments | None = field(default=None, repr=False, compare=False, kw_only=True)
@@ -37,7 +40,7 @@ class Stream:
 
     @property
     def schema(self) -> pa.Schema:
-        """Columns of the tuples, without the column of patterns."""
+        """The columns of the tuples, without the column of patterns."""
         return self.declared.schema
 
     @property
@@ -46,7 +49,7 @@ class Stream:
         return None if self.arguments is None else self.arguments.options.get("punctuations")
 
     def with_(self, **changes: Unpack[StreamOptions]) -> Self:
-        """The same stream with some options changed.
+        """This stream with some options changed.
 
         Args:
             changes: Options of `pt.stream`. `where` and `select` use the columns of this stream: `where` takes some of
@@ -72,6 +75,6 @@ class Stream:
         return again
 
     def _made(self) -> Mapping[str, Expression] | None:
-        """How the columns are made, if they are not those of the data."""
+        """The expressions of computed columns; None if the columns are those of the data."""
         shape = self.declared.shape
         return None if shape is None else dict(shape.columns)

@@ -1,7 +1,7 @@
-"""Streams without a join: a union of streams with the same columns, or one stream by itself.
+"""Binds a union of streams with the same columns, or one stream by itself.
 
-Every accepted tuple is a result at once, at its own time. A value is over when all streams have ended it. The output's
-watermark is that of the slowest stream. So nothing is stored but the endings of values.
+Each accepted tuple is a result at once, at its own time. A value is over when all streams have ended it. The watermark
+of the output is that of the slowest stream. So nothing is stored but the endings of values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ def bind_union(
     bucket_memory: int | str | None,
     select: Select | None = None,
 ) -> BoundJoin:
-    """All tuples of these streams; the arguments are those of `pt.join`."""
+    """The union of these streams; the options are those of `pt.union`."""
     if not 1 <= len(streams) <= MOST_STREAMS:
         raise StreamError(f"a union takes one to {MOST_STREAMS} streams, not {len(streams)}; unite some of them first")
-    plain = _named([_without_windows(each, alone=len(streams) == 1) for each in streams])
+    plain = _named([_without_windows(each, is_single=len(streams) == 1) for each in streams])
     for each in plain[1:]:
         _check_columns(plain[0], each)
     n = len(plain)
@@ -47,14 +47,14 @@ def bind_union(
     return bound
 
 
-def _without_windows(stream: DeclaredStream, *, alone: bool) -> DeclaredStream:
-    """No tuple stays joinable; and a single stream has no other stream to follow when it is silent."""
-    idle_after = None if alone else stream.spec.idle_after_us
+def _without_windows(stream: DeclaredStream, *, is_single: bool) -> DeclaredStream:
+    """The stream as a part of a union: it has no window, and a single stream follows no other one when it is silent."""
+    idle_after = None if is_single else stream.spec.idle_after_us
     return replace(stream, spec=replace(stream.spec, window=None, idle_after_us=idle_after))
 
 
 def _named(streams: Sequence[DeclaredStream]) -> list[DeclaredStream]:
-    """All streams, each by a name of its own."""
+    """The streams, each with a name of its own."""
     defaults = ["stream"] if len(streams) == 1 else [f"stream {number + 1}" for number in range(len(streams))]
     names = [each.spec.name or name for each, name in zip(streams, defaults, strict=True)]
     for name in names:
@@ -64,7 +64,7 @@ def _named(streams: Sequence[DeclaredStream]) -> list[DeclaredStream]:
 
 
 def _check_columns(first: DeclaredStream, other: DeclaredStream) -> None:
-    """Raise if two streams do not have the same columns, and say which differ."""
+    """Raise if two streams differ in their columns; the message names the first difference."""
     names = f"{first.spec.name!r} and {other.spec.name!r}"
     if first.spec.key != other.spec.key:
         keys = [", ".join(each.spec.key) or "none" for each in (first, other)]

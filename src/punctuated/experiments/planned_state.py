@@ -22,9 +22,8 @@ from punctuated.experiments.tables_engine import prepare
 from punctuated.experiments.trial import Input, Trial
 from punctuated.model.spec import Side
 from punctuated.plan.cost import pwjoin_state, window_state
-from punctuated.plan.cost.waits import Waits
-from punctuated.plan.statistics import StreamStatistics, expected_state
-from punctuated.plan.table_statistics import table_statistics
+from punctuated.plan.cost.cardinality import Lifetime
+from punctuated.plan.statistics import StreamStatistics, expected_state, table_statistics
 
 TUPLES = 30_000  # per stream: 300 s at 100 tuples/s
 AUCTIONS = 20_000  # opened in 2,000 s
@@ -93,7 +92,7 @@ def _point(trial: Trial, side: Side, series: Series) -> Point:
 def _by_counts(ours: StreamStatistics, other: StreamStatistics, span_s: float) -> dict[str, float]:
     elapsed_s = max(ours.seconds, other.seconds)
     ended_per_s = other.punctuations / elapsed_s if elapsed_s else 0.0
-    counted = Waits.counted(ours.distinct_values, ended_per_s, elapsed_s)
+    counted = Lifetime.from_counts(ours.distinct_values, ended_per_s, elapsed_s)
     return {
         "counts": counted.state(ours.rate, span_s),
         "eq1": pwjoin_state(ours.rate, span_s, ended_per_s, elapsed_s, ours.distinct_values),

@@ -1,4 +1,4 @@
-"""Streams over tables, which come in batches, and over the results of joins of tables."""
+"""Streams over tables, and over the output of joins of tables: each is read batch by batch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -15,17 +15,17 @@ from punctuated.runtime.lineage import TableOrigin
 
 @dataclass(frozen=True)
 class TableStream(Stream):
-    """A stream over tables, which come in batches."""
+    """A stream over tables; each table is a batch."""
 
     batches: tuple[pa.Table, ...] = field(repr=False)
 
     @property
     def source(self) -> PlanSource:
-        """For plans: where its tuples and endings come from."""
+        """Where the tuples and endings of the stream come from, for plans."""
         return PlanSource(tuple((each.key, each.time) for each in self.declared.endings))
 
     def read(self, reader: Reader) -> Iterator[StreamBatch]:
-        """The stream batch by batch, with the endings that are announced separately."""
+        """The batches of the stream, each with the endings that are announced with it."""
         announced = [list(_announced(source, reader)) for source in self.declared.endings]
         for i in range(max(len(self.batches), *(len(batches) for batches in announced), 1)):
             batch = reader.read(self.batches[i] if i < len(self.batches) else self.batches[0].schema.empty_table())
@@ -35,17 +35,17 @@ class TableStream(Stream):
 
 @dataclass(frozen=True)
 class ChainedTables(TableStream):
-    """A stream over the results of a join of tables, or groups of them."""
+    """A stream over the results of a join of tables, or over groups of them."""
 
     origin: TableOrigin = field(repr=False)
 
     @property
     def source(self) -> PlanSource:
-        """For plans: the join behind it."""
+        """The join whose output the stream is, for plans."""
         return PlanSource(origin=self.origin.planner())
 
     def read(self, reader: Reader) -> Iterator[StreamBatch]:
-        """What the join brings, batch by batch."""
+        """The batches of the join's output."""
         return map(reader.read, self.origin.chain_batches())
 
 

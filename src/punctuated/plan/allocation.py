@@ -1,7 +1,7 @@
-"""Who gets what when resources are short: CPU as effective rates, memory as window sizes (KN-33 … KN-42).
+"""Divides short resources between two streams: CPU as effective rates, memory as window sizes (KN-33 … KN-42).
 
 Invariants: no stream gets more than its own rate or window, or less than the floor (unless it brings less itself), and
-what one of them cannot use goes to the other. Whatever is not allocated is to be shed at random (KN-33).
+what one stream cannot use goes to the other. The join sheds at random what is not allocated (KN-33).
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from punctuated.errors import CostError
 from punctuated.model.shed import Shed
+from punctuated.plan.cost.cardinality import output_rate
 from punctuated.plan.cost.inputs import Sides, amount, positive, sides
-from punctuated.plan.cost.output import output_rate
 
 # Memory first, then CPU; the crossed ones are the best candidates (KN-41) and win ties.
 _CORNERS = {
@@ -24,11 +24,13 @@ STRATEGIES = {
     "tuples": ("optimal", "max-left", "max-right", "by-rate", "inverse-rate", "equal"),
     "both": ("optimal", *_CORNERS, "equal"),
 }
+_SMALLEST_SHARE = 0.05  # for each stream where groups are estimated: a tuple without a chance cannot be estimated
+_PLENTY = 1e12
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """Effective rates, and tuples to keep of both windows."""
+    """The effective rates of both streams, and the tuples to keep of both windows."""
 
     rates: Sides
     windows: Sides
@@ -100,7 +102,7 @@ def allocate(
         windows: Tuples in the complete windows of both streams.
         rate: Tuples per second that the join can take, mu; `None` if that is no limit.
         tuples: Tuples for which there is room, M; `None` if that is no limit.
-        floor: Of what is limited, tuples per second to take and tuples to keep of each stream at least.
+        floor: The least to give each stream of what is limited, in tuples per second and in tuples to keep.
 
     Example:
         >>> allocate("optimal", rates=(4, 20), windows=(80, 300), rate=10, tuples=100)
@@ -128,12 +130,9 @@ def allocate(
     return combined(*_CORNERS.get(strategy, (strategy, strategy)))
 
 
-_LEAST = 0.05  # of what there is, for each stream where groups are estimated: what has no chance cannot be
-
-
 @dataclass(frozen=True)
 class ShedAllocation:
-    """What a join's `shed=` leaves of rates and complete windows, in one of `n_buckets` equal buckets."""
+    """Divides what `shed=` leaves a join, in one of `n_buckets` equal buckets."""
 
     shed: Shed
     n_buckets: int = 1
@@ -146,20 +145,17 @@ class ShedAllocation:
         rate = limit if limit is not None else rate
         floor = self.shed.floor / self.n_buckets
         if self.estimates and not floor:
-            floor = _LEAST * min(each for each in (rate, tuples) if each is not None)
+            floor = _SMALLEST_SHARE * min(each for each in (rate, tuples) if each is not None)
         granted = allocate(self.shed.strategy, rates, windows, rate=rate, tuples=tuples, floor=floor)
         return granted.rates, granted.windows
 
 
 def shed_allocation(shed: Shed, n_buckets: int = 1, estimates: bool = False) -> ShedAllocation:
-    """The allocation for a join; raises here if its strategy or its floor cannot be met by any streams."""
+    """The allocation for a join; raises if no streams could meet its strategy or its floor."""
     allocation = ShedAllocation(shed, n_buckets, estimates)
     limit = None if shed.trigger_us is None else _PLENTY
     allocation((_PLENTY, _PLENTY), (_PLENTY, _PLENTY), limit)
     return allocation
-
-
-_PLENTY = 1e12
 
 
 def _relative_output(allocation: Allocation) -> float:
@@ -185,7 +181,7 @@ def _best_for_memory(rates: Sides) -> str:
 
 
 def _left_share(strategy: str, rates: Sides, windows: Sides) -> float:
-    """What the left stream is to get of all there is, before bounds and floors."""
+    """The share of the left stream in all that there is, before limits and floors."""
     rate_a, rate_b = rates
     parts = {
         "max-left": (1, 0),
@@ -201,7 +197,7 @@ def _left_share(strategy: str, rates: Sides, windows: Sides) -> float:
 
 @dataclass(frozen=True)
 class _Room:
-    """So much is given away, the left stream getting between `lowest` and `highest` of it."""
+    """A total to divide, of which the left stream gets between `lowest` and `highest`."""
 
     total: float
     lowest: float

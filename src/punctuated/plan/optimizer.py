@@ -1,4 +1,8 @@
-"""The optimizer: which structures the windows of a running join should have (KN-32, KN-38)."""
+"""The optimizer: which structures the windows of a running join should have (KN-32, KN-38).
+
+A choice is made from an observed or an expected load, by the weights of this machine. A running join changes its
+structures only for a clear gain.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,25 +13,25 @@ from punctuated.model.spec import JoinSpec, Side
 from punctuated.operator.windows.predicate import RangePredicate
 from punctuated.plan.cost.model import Candidate, CostModel
 from punctuated.plan.cost.weights import machine_weights
-from punctuated.plan.statistics import StreamStatistics, expected, expected_state, n_values
+from punctuated.plan.statistics import StreamStatistics, expected_load, expected_state, n_values
 
 VALUE_INDEX = "index of values"
-_GAIN = 0.2  # of the cost that a change must save: rebuilding a structure is not free, and rates waver
+_GAIN = 0.2  # share of the cost that a change must save: rebuilding a structure is not free, and rates waver
 
 
 @dataclass(frozen=True)
 class StructureChooser:
-    """Chooses the cheapest pair that the predicate allows."""
+    """Chooses the cheapest pair of structures that the predicate allows."""
 
     model: CostModel
     predicate: str
 
     def candidates(self, seen: Observation) -> list[Candidate]:
-        """All pairs, the cheapest first."""
+        """All pairs that the predicate allows, the cheapest first."""
         return self.model.candidates(seen, self.predicate)
 
     def __call__(self, seen: Observation, now: tuple[str, str]) -> tuple[str, str]:
-        """The structures to go on with."""
+        """The structures to go on with: those of `now`, unless another pair is clearly cheaper."""
         found = self.candidates(seen)
         cost = {each.pair: each.cost for each in found}
         if found[0].cost >= (1 - _GAIN) * cost["".join(now)]:
@@ -36,14 +40,17 @@ class StructureChooser:
 
 
 def structure_chooser(spec: JoinSpec, ranged: RangePredicate | None) -> StructureChooser:
-    """The chooser for a join with such a predicate, by the weights of this machine."""
+    """The chooser for a join with this range predicate, by the weights of this machine."""
     predicate = "=" if spec.left.key else "any" if ranged is None else "band"
     return StructureChooser(CostModel(machine_weights(), spec.bucket_size, spec.node_size), predicate)
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """What was weighed against each other, in seconds of CPU per minute; no costs: they are not known yet."""
+class Comparison:
+    """The structures that a join could have, with their costs in seconds of CPU per minute.
+
+    There are no costs as long as rates are unknown.
+    """
 
     chosen: str
     names: tuple[str, ...]  # the cheapest first, where costs are known
@@ -51,16 +58,17 @@ class Weighed:
 
     @property
     def others(self) -> list[str]:
-        """What was not chosen."""
+        """The structures that were not chosen."""
         return [name for name in self.names if name != self.chosen]
 
 
-def weigh(
+def compare_structures(
     spec: JoinSpec, ranged: RangePredicate | None, statistics: Sequence[StreamStatistics] | None
-) -> Weighed | None:
-    """The structures that a join of two streams could have, with their costs; None where nothing is known of them.
+) -> Comparison | None:
+    """Compares the structures that a join of two streams could have; None where nothing is known of them.
 
-    Structures of windows know nothing of punctuations: where these are used, there is the index of values alone.
+    Structures of windows know nothing of punctuations. Where a join uses punctuations, only the index of values is
+    possible.
     """
     chooser, structures = structure_chooser(spec, ranged), spec.algorithm.structures
     chosen = VALUE_INDEX if structures is None else "".join(structures)
@@ -71,16 +79,16 @@ def weigh(
         return None
     if statistics is None:
         names = sorted(each.pair for each in chooser.candidates(Observation.unshed((1, 1), (1, 1))))
-        return Weighed(chosen, tuple(names), {})
-    seen = expected(spec, statistics)
+        return Comparison(chosen, tuple(names), {})
+    seen = expected_load(spec, statistics)
     costs = {each.pair: each.cost for each in chooser.candidates(seen)} if is_choice else {}
     if spec.left.key and chooser.model.weights.value_index is not None:
         costs[VALUE_INDEX] = chooser.model.value_index(seen, n_values(statistics))
-    return Weighed(chosen, tuple(sorted(costs, key=lambda name: (costs[name], name))), costs)
+    return Comparison(chosen, tuple(sorted(costs, key=lambda name: (costs[name], name))), costs)
 
 
 def other_states(spec: JoinSpec, statistics: Sequence[StreamStatistics] | None) -> dict[str, float]:
-    """Tuples that other algorithms over the index of values would hold of both streams."""
+    """The tuples that each other algorithm over the index of values would hold of both streams."""
     if statistics is None or spec.is_staged or spec.algorithm.structures is not None:
         return {}
     others = {name: replace(spec, algorithm=each) for name, each in ALGORITHMS.items() if name != spec.algorithm.name}

@@ -1,7 +1,7 @@
 """How large a query will be: tuples and bytes of state, results, cores and buckets, from rates and windows.
 
-States are those of `waits`: what the windows hold, less what punctuations remove. Results are those of Kang et al.,
-Eq. (12). What is added here are bytes and CPU times.
+States and results are those of `plan.cost.cardinality`: a state holds what its window holds, less what punctuations
+purge, and results follow Eq. (12) of Kang et al. This module adds bytes and CPU times, and divides them among buckets.
 """
 
 import math
@@ -13,10 +13,9 @@ from punctuated.kernels import layout as lay
 from punctuated.model.memory import parse_size, show_size
 from punctuated.model.spec import DEFAULT_MAX_PUNCTUATIONS, MOST_BUCKETS
 from punctuated.model.window import Duration, parse_duration
+from punctuated.plan.cost.cardinality import WHOLE_WINDOW, Lifetime, output_rate, window_state
+from punctuated.plan.cost.cardinality import selectivity as selectivity_of
 from punctuated.plan.cost.inputs import Sides, amount, both_sides, positive, sides
-from punctuated.plan.cost.output import output_rate
-from punctuated.plan.cost.output import selectivity as selectivity_of
-from punctuated.plan.cost.waits import FOR_THE_WINDOW, Waits, window_state
 
 # CPU times of whole queries: two busy cores over the rates of docs/benchmarks.md, so sources, the exchange and the
 # state store are in them. The empty pipeline takes 2.4 us a row; W2, which stores every tuple, 1.4 us more; W1, with 23
@@ -26,7 +25,7 @@ TUPLE_S = 1.4e-6  # to join, store and forget a tuple, and to write it to the st
 RESULT_ROW_S = 0.24e-6  # to find a pair and hand it to Spark as a row
 
 TUPLE_BYTES = 85  # measured on W2, columns and index included (docs/decisions/001)
-INDEX_BYTES = TUPLE_BYTES - 24  # of these, beside the columns
+INDEX_BYTES = TUPLE_BYTES - 24  # without the columns
 PUNCTUATION_BYTES = lay.remembered_type(2).itemsize  # of an ended value
 
 
@@ -35,20 +34,20 @@ class QuerySize:
     """What a query will need; pairs are of the left and the right stream."""
 
     tuples: Sides  # in state
-    lifetimes_s: tuple[float | None, float | None]  # that were given or estimated; None: for the whole window
-    tuple_bytes: Sides  # of all of them
+    lifetimes_s: tuple[float | None, float | None]  # given or estimated; None: the whole window
+    tuple_bytes: Sides  # of all tuples together
     punctuations: float  # remembered in all buckets
     punctuation_bytes: float
     results_per_s: float
     cpu_s: float  # seconds of CPU per second of input
     cores_needed: int
-    load: float | None  # of the cores at hand, 1 being all of them busy all the time
+    load: float | None  # of the given cores; 1: all of them are busy all the time
     buckets: int
-    bucket_bytes: float  # of one of them, with even keys
+    bucket_bytes: float  # of one bucket, with even keys
 
     @property
     def memory_bytes(self) -> float:
-        """State and memory of punctuations, of all buckets."""
+        """Bytes of all buckets: stored tuples and remembered punctuations."""
         return sum(self.tuple_bytes) + self.punctuation_bytes
 
 
@@ -96,8 +95,8 @@ def size_query(
     ours, values = sides(rates, "rates"), sides(distinct_values, "distinct_values")
     ended = sides(punctuation_rates, "punctuation_rates")
     spans, elapsed_s = _spans(windows, elapsed)
-    waits = _waits(lifetimes, ended, elapsed_s, values)
-    tuples = waits[0].state(ours[0], spans[0]), waits[1].state(ours[1], spans[1])
+    left, right = _lifetimes(lifetimes, ended, elapsed_s, values)
+    tuples = left.state(ours[0], spans[0]), right.state(ours[1], spans[1])
     full = window_state(ours[0], spans[0]), window_state(ours[1], spans[1])
     # A purged tuple has met all its matches (PW-12), so the results are those of the full windows.
     sigma = selectivity_of(*values) if selectivity is None else amount(selectivity, "selectivity")
@@ -105,17 +104,17 @@ def size_query(
     cpu_s = _cpu(sum(ours), results, throughput)
     cores_needed = max(1, math.ceil(cpu_s))
     each = both_sides(tuple_bytes, "tuple_bytes")
-    held = _Held(
+    contents = _Contents(
         stored=(tuples[0] * each[0], tuples[1] * each[1]),
         endings=sum(ended) * elapsed_s,
         cap=positive(max_punctuations, "max_punctuations"),
     )
-    buckets = _buckets(held, cores_needed, parse_size(bucket_memory, "bucket_memory"))
-    punctuations = buckets * held.endings_in(buckets)
+    buckets = _buckets(contents, cores_needed, parse_size(bucket_memory, "bucket_memory"))
+    punctuations = buckets * contents.endings_in(buckets)
     return QuerySize(
         tuples=tuples,
-        lifetimes_s=(_lifetime(waits[0]), _lifetime(waits[1])),
-        tuple_bytes=held.stored,
+        lifetimes_s=(_known_mean(left), _known_mean(right)),
+        tuple_bytes=contents.stored,
         punctuations=punctuations,
         punctuation_bytes=punctuations * PUNCTUATION_BYTES,
         results_per_s=results,
@@ -123,13 +122,13 @@ def size_query(
         cores_needed=cores_needed,
         load=None if cores is None else cpu_s / positive(cores, "cores"),
         buckets=buckets,
-        bucket_bytes=held.bytes_in(buckets),
+        bucket_bytes=contents.bytes_in(buckets),
     )
 
 
 @dataclass(frozen=True)
-class _Held:
-    """What is held, before it is spread over buckets."""
+class _Contents:
+    """What a query stores and remembers, before it is divided among buckets."""
 
     stored: Sides
     endings: float  # an upper bound: a value that both streams end is remembered once
@@ -144,7 +143,7 @@ class _Held:
 
 
 def _spans(windows: Sequence[Duration | None], elapsed: Duration | None) -> tuple[Sides, float]:
-    """Over how many seconds tuples of each stream gather, and how many have elapsed."""
+    """For how many seconds each stream has gathered tuples, and how many seconds have elapsed."""
     if len(windows) != 2:
         raise CostError(f"windows={windows!r}: give two, of the left and of the right stream")
     left, right = (None if window is None else _seconds(window, "windows") for window in windows)
@@ -165,26 +164,28 @@ def _seconds(duration: Duration, name: str) -> float:
     return amount(parse_duration(duration) / 1e6, name)
 
 
-def _waits(lifetimes: Sequence[Duration | None], ended: Sides, elapsed_s: float, values: Sides) -> tuple[Waits, Waits]:
-    """How long tuples of both streams wait; what ends the values of one of them are the punctuations of the other."""
+def _lifetimes(
+    lifetimes: Sequence[Duration | None], ended: Sides, elapsed_s: float, values: Sides
+) -> tuple[Lifetime, Lifetime]:
+    """The lifetimes of both streams' tuples; the punctuations of one stream end the values of the other."""
     if len(lifetimes) != 2:
         raise CostError(f"lifetimes={lifetimes!r}: give two, of the left and of the right stream")
     left, right = (None if each is None else _seconds(each, "lifetimes") for each in lifetimes)
-    return _waits_for(left, ended[1], elapsed_s, values[0]), _waits_for(right, ended[0], elapsed_s, values[1])
+    return _lifetime(left, ended[1], elapsed_s, values[0]), _lifetime(right, ended[0], elapsed_s, values[1])
 
 
-def _waits_for(lifetime_s: float | None, ended_per_s: float, elapsed_s: float, values: float) -> Waits:
+def _lifetime(lifetime_s: float | None, ended_per_s: float, elapsed_s: float, values: float) -> Lifetime:
     if ended_per_s == 0:
         if lifetime_s is not None:
             raise CostError("a lifetime ends by a punctuation of the other stream: give its punctuation rate, too")
-        return FOR_THE_WINDOW
+        return WHOLE_WINDOW
     if lifetime_s is not None:
-        return Waits(lifetime_s, ended=min(1.0, ended_per_s * elapsed_s / values) if values else 1.0)
-    return Waits.counted(values, ended_per_s, elapsed_s)
+        return Lifetime(lifetime_s, ended=min(1.0, ended_per_s * elapsed_s / values) if values else 1.0)
+    return Lifetime.from_counts(values, ended_per_s, elapsed_s)
 
 
-def _lifetime(waits: Waits) -> float | None:
-    return waits.mean_s if waits.ended else None
+def _known_mean(lifetime: Lifetime) -> float | None:
+    return lifetime.mean_s if lifetime.ended else None
 
 
 def _cpu(tuples_per_s: float, results_per_s: float, throughput: float | None) -> float:
@@ -194,14 +195,14 @@ def _cpu(tuples_per_s: float, results_per_s: float, throughput: float | None) ->
     return tuples_per_s * (TUPLE_S + SPARK_ROW_S) + results_per_s * RESULT_ROW_S
 
 
-def _buckets(held: _Held, cores: int, bucket_memory: int) -> int:
+def _buckets(contents: _Contents, cores: int, bucket_memory: int) -> int:
     """The smallest power of two that gives every core a bucket and keeps each below its memory."""
     buckets = 1
-    while buckets < min(cores, MOST_BUCKETS) or held.bytes_in(buckets) > bucket_memory:
+    while buckets < min(cores, MOST_BUCKETS) or contents.bytes_in(buckets) > bucket_memory:
         if buckets == MOST_BUCKETS:
             raise CostError(
                 f"with {MOST_BUCKETS} buckets, the most there can be, each still holds "
-                f"{show_size(int(held.bytes_in(buckets)))}, more than bucket_memory={show_size(bucket_memory)}: "
+                f"{show_size(int(contents.bytes_in(buckets)))}, more than bucket_memory={show_size(bucket_memory)}: "
                 "give it more, or make windows narrower"
             )
         buckets *= 2

@@ -1,6 +1,7 @@
-"""The plan of a query as a tree: what is done, what is known of it, and below it what it is done to.
+"""The plan of a query as a tree of plain data, and the wording of its facts.
 
-Rows and punctuations flow from the leaves to the root. The tree is made once, of plain data; `rendering` shows it.
+A node is a step: what is done, what is known of it, and below it the inputs to which it is done. Rows and punctuations
+flow from the leaves to the root. `plan.planner` makes trees, `plan.rendering` shows them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +13,8 @@ from punctuated.model.spec import StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow, show_duration
 
 
-class Kind(StrEnum):
-    """What a node of a plan is."""
+class NodeKind(StrEnum):
+    """The kinds of nodes of a plan."""
 
     OUTPUT = "output"
     GROUPS = "groups"
@@ -23,12 +24,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that is known of a node: its name, words for people, and the same for machines where there is more."""
+    """One thing known of a node: its name, a text for people, and data for machines that say more than the text."""
 
     name: str
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)
-    is_flow: bool = False  # whether it says where punctuations come from, or go to
+    is_flow: bool = False  # whether it says where punctuations come from, or where they go
 
     def __str__(self) -> str:
         return f"{self.name}: {self.text}"
@@ -38,17 +39,17 @@ class Fact:
 class PlanNode:
     """A step of a plan; its children are its inputs."""
 
-    kind: Kind
+    kind: NodeKind
     title: str
     facts: tuple[Fact, ...] = ()
     children: tuple["PlanNode", ...] = ()
     punctuates: bool = False  # whether punctuations flow on from here
-    name: str = ""  # of a stream
+    name: str = ""  # of the stream, if the node is one
 
     def nodes(self) -> Iterator["PlanNode"]:
-        """This node, and all below it.
+        """This node and all nodes below it, each before its inputs.
 
-        >>> [node.title for node in PlanNode(Kind.JOIN, "join", children=(PlanNode(Kind.STREAM, "A"),)).nodes()]
+        >>> [node.title for node in PlanNode(NodeKind.JOIN, "join", children=(PlanNode(NodeKind.STREAM, "A"),)).nodes()]
         ['join', 'A']
         """
         yield self
@@ -56,26 +57,26 @@ class PlanNode:
             yield from child.nodes()
 
     def fact(self, name: str) -> Fact | None:
-        """The fact of that name, if there is one."""
+        """The fact of this name; None if the node has none."""
         return next((fact for fact in self.facts if fact.name == name), None)
 
 
-# Durations, rates, windows and sources of punctuations in words.
+# Wording
 
 
-def count(n: int, what: str) -> str:
-    """So many of something.
+def show_count(n: int, what: str) -> str:
+    """A number and the noun that it counts.
 
-    >>> count(1, "tuple"), count(1200, "tuple")
+    >>> show_count(1, "tuple"), show_count(1200, "tuple")
     ('1 tuple', '1,200 tuples')
     """
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def rate(per_second: float) -> str:
-    """In the unit that shows it best.
+def show_rate(per_second: float) -> str:
+    """A rate, in the shortest unit of time that makes it 1 or more.
 
-    >>> rate(1234.5), rate(1 / 7200)
+    >>> show_rate(1234.5), show_rate(1 / 7200)
     ('1,234.5/s', '12.0/day')
     """
     for unit, seconds in (("s", 1), ("min", 60), ("h", 3600)):
@@ -84,10 +85,10 @@ def rate(per_second: float) -> str:
     return f"{per_second * 86400:,.1f}/day"
 
 
-def cpu(seconds: float) -> str:
-    """A time of work, in the unit that shows it best.
+def show_cpu(seconds: float) -> str:
+    """A CPU time, in the largest unit that makes it 1 or more.
 
-    >>> cpu(7.241), cpu(0.0000383), cpu(1e-9)
+    >>> show_cpu(7.241), show_cpu(0.0000383), show_cpu(1e-9)
     ('7.24 s', '38.3 µs', 'less than 1 µs')
     """
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
@@ -96,27 +97,27 @@ def cpu(seconds: float) -> str:
     return "less than 1 µs"
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
-    """Names in a row.
+def show_names(names: Sequence[str], last: str = "and") -> str:
+    """Names as a list in a sentence; `last` stands before the last one.
 
-    >>> listed(["A", "B", "C"]), listed(["A"])
+    >>> show_names(["A", "B", "C"]), show_names(["A"])
     ('A, B and C', 'A')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
-def window(stream: StreamSpec) -> str:
-    """A window in words."""
-    ours = stream.window
-    if isinstance(ours, CountWindow):
-        per = " of each key" if ours.per_key else ", in one bucket"
-        return f"last {count(ours.n, 'tuple')}{per}"
-    if isinstance(ours, TimeWindow):
-        span = show_duration(ours.span_us)
-        return f"{show_duration(ours.offset_us)} to {span}" if ours.offset_us else span
-    return f"until {ours.column!r}" if isinstance(ours, UntilWindow) else "none"
+def show_window(stream: StreamSpec) -> str:
+    """The window of a stream."""
+    window = stream.window
+    if isinstance(window, CountWindow):
+        scope = " of each key" if window.per_key else ", in one bucket"
+        return f"last {show_count(window.n, 'tuple')}{scope}"
+    if isinstance(window, TimeWindow):
+        span = show_duration(window.span_us)
+        return f"{show_duration(window.offset_us)} to {span}" if window.offset_us else span
+    return f"until {window.column!r}" if isinstance(window, UntilWindow) else "none"
 
 
-def lateness(stream: StreamSpec) -> str:
-    """How late its tuples may be, in words."""
+def show_lateness(stream: StreamSpec) -> str:
+    """How late the tuples of a stream may be."""
     return "watermark of its input" if stream.is_output else f"lateness {show_duration(stream.lateness_us)}"

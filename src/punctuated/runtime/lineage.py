@@ -1,7 +1,7 @@
-"""Remembers which data a join has returned, so that they can go on as a stream.
+"""The lineage of outputs: which join a table or a DataFrame came from, so that it can go on as a stream.
 
-`agg` returns a plain table or DataFrame. More is known about this object: when each group became final, and which
-values are over. It is found again by the identity of the object; anything derived from it is plain data.
+`agg` returns a plain table or DataFrame, but more is known of it: when each group became final, and which values are
+over. The origin of an object is found by its identity, as long as it lives; data derived from it have no origin.
 """
 
 import weakref
@@ -13,52 +13,52 @@ import pyarrow as pa
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.plan.tree import PlanNode
 
-_ORIGINS: dict[int, "TableOrigin | FrameOrigin"] = {}
+_origins: dict[int, "TableOrigin | FrameOrigin"] = {}
 
 
 class Planner(Protocol):
-    """What can make a plan."""
+    """Something that can be explained."""
 
     def plan(self) -> PlanNode:
-        """The plan as a tree, with the plans of its inputs."""
+        """The plan as a tree, with the plans of all inputs."""
 
 
 class Origin(Planner, Protocol):
-    """What can go on as a stream: the results of a join, or groups of them."""
+    """An output that can go on as a stream: the results of a join, or groups of them."""
 
     @property
     def bound(self) -> BoundJoin:
-        """The join; its views give the columns, and the key that it punctuates."""
+        """The join that makes the output; its views have the columns, and the key that the output punctuates."""
 
 
 @runtime_checkable
 class TableOrigin(Origin, Protocol):
-    """One of tables."""
+    """The output of a join of tables."""
 
     def chain_batches(self) -> Iterator[pa.Table]:
-        """Everything that another join gets, batch by batch."""
+        """What another join gets of the output, batch by batch."""
 
     def planner(self) -> Planner:
-        """What makes its plan; it holds none of its output."""
+        """What makes the plan of the output, without holding any output."""
 
 
 class FrameOrigin(Origin, Protocol):
-    """One of DataFrames."""
+    """The output of a join of DataFrames."""
 
     def chain_source(self) -> Any:
-        """Everything that another join gets, as a DataFrame."""
+        """What another join gets of the output, as a DataFrame."""
 
     def with_end(self, now: bool) -> "FrameOrigin":
-        """The same with the end of all streams, in this run or in a later one."""
+        """This output with the end of all streams, in this run or in a later one."""
 
 
 def remember_origin(data: Any, origin: TableOrigin | FrameOrigin) -> None:
-    """Remember where this object comes from, as long as it lives."""
-    place = id(data)
-    _ORIGINS[place] = origin
-    weakref.finalize(data, _ORIGINS.pop, place, None)
+    """Remember the origin of a table or a DataFrame, as long as that object lives."""
+    identity = id(data)
+    _origins[identity] = origin
+    weakref.finalize(data, _origins.pop, identity, None)
 
 
 def origin_of(data: Any) -> TableOrigin | FrameOrigin | None:
-    """Where it comes from, if a join returned it."""
-    return _ORIGINS.get(id(data))
+    """The origin of this object; None if no join returned it."""
+    return _origins.get(id(data))

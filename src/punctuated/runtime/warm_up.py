@@ -1,7 +1,10 @@
-"""Kernels are compiled once per host: the first process compiles what a join needs, the others wait and load it.
+"""Compiles kernels once per host: the first process that needs a group compiles it, the others wait and load it.
 
-Without this, all workers of a host would compile the same kernels at the same time in their first task. Processes that
-come at the same time share the work: each takes a kind that no other one is compiling.
+Otherwise all workers of a host would compile the same kernels at the same time in their first task. Processes that need
+several groups share the work: each takes a group that no other process is compiling. A file for each group says that it
+is compiled; a lock on a file beside it says that a process is at work.
+
+    python -m punctuated.runtime.warm_up NAME…     compiles the groups of these names, see `kernel_groups.Kernels`
 """
 
 import fcntl
@@ -23,9 +26,10 @@ Needed = tuple[Kernels, ...]
 
 @cache
 def compile_all(needed: Needed) -> None:
-    """Make sure that these kernels are compiled on this host: compile what no other process does, wait for the rest.
+    """Make sure that these kernels are compiled on this host.
 
-    If machine code cannot be kept, each process compiles what it needs when it needs it.
+    Groups that other processes are compiling are left to them; this call waits for these. If machine code cannot be
+    kept, nothing is done: each process then compiles what it needs when it needs it.
     """
     for waits in (False, True):
         for kernels in needed:
@@ -33,12 +37,12 @@ def compile_all(needed: Needed) -> None:
 
 
 def compile_beside(needed: Needed) -> None:
-    """The same in other processes, one per core; waits for them. If they fail, only time is lost.
+    """Compile kernels in child processes, one per core, and wait for them. If they fail, only time is lost.
 
-    Kernels that another process is compiling already are left to it.
+    Groups that another process is compiling already are left to it.
     """
     free = [each.name for each in needed if _is_free(each)]
-    command = [sys.executable, "-m", "punctuated.runtime.compile_kernels", *free]
+    command = [sys.executable, "-m", "punctuated.runtime.warm_up", *free]
     beside = []
     for _ in range(min(len(free), os.cpu_count() or 1)):
         with suppress(OSError):
@@ -48,15 +52,16 @@ def compile_beside(needed: Needed) -> None:
 
 
 def is_compiled(kernels: Kernels) -> bool:
-    """Whether these kernels are compiled, or cannot be kept."""
+    """Whether these kernels are compiled on this host, or machine code cannot be kept here."""
     ready = _ready(kernels)
     return ready is None or ready.exists()
 
 
 def _ready(kernels: Kernels) -> Path | None:
-    """The file that says that they are compiled."""
+    """The file that says that these kernels are compiled; None if machine code cannot be kept."""
     folder = code_folder()
-    installed = hashlib.sha256(str(Path(__file__).parent).encode()).hexdigest()[:16]  # numba's cache depends on it
+    # Numba keeps machine code for each path of an installation.
+    installed = hashlib.sha256(str(Path(__file__).parent).encode()).hexdigest()[:16]
     return None if folder is None else folder / f"{installed}{kernels.value}.ready"
 
 
@@ -96,3 +101,8 @@ def _take(lock: IO[str], waits: bool) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+if __name__ == "__main__":
+    os.nice(10)  # Spark may start at the same time, and waits only ten seconds for some of its processes
+    compile_all(tuple(Kernels[name] for name in sys.argv[1:]))

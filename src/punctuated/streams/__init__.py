@@ -1,4 +1,9 @@
-"""Streams to try things with: the arrival patterns of the PWJoin experiments, auctions, stores, NEXMark, workloads."""
+"""Streams to try things with: the arrival patterns of the PWJoin experiments, auctions, stores, NEXMark, workloads.
+
+Invariant: the same arguments give the same tables, on every machine; every stream keeps its promises.
+
+May import: model and errors. Tests: tests/streams/.
+"""
 
 from punctuated.streams.auction import auction_sample, auctions
 from punctuated.streams.generator import generate

@@ -1,4 +1,4 @@
-"""Arrival patterns: the order in which the values of a stream come, and where each is punctuated (PW-46, PW-53, PW-54).
+"""Arrival patterns: the order in which the values of a stream come, and where each is ended (PW-46, PW-53, PW-54).
 
     punct-asc-4-50     0 2 1 0 | 1 3 1 5 1 | 2 4 2 | ...      one segment per punctuated value, in their order
                              <0>         <1>     <2>
@@ -28,45 +28,45 @@ _UNIFORM = re.compile(r"uniform-(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Segments:
+class SegmentedArrival:
     """A stream of segments, each ended by the punctuation of its value."""
 
-    order: str  # asc, desc or random: of the punctuated values
+    order: str  # of the punctuated values: asc, desc or random
     size: int  # mean number of tuples in a segment; exactly 1 if `fixed`
-    match: int | None  # mean percentage of a segment's tuples that carry its value; `None`: all of them, always
+    match: int | None  # mean percentage of a segment's tuples that have its value; None: always all of them
     fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class UniformArrival:
     """Keys drawn uniformly from `0 … keys - 1`; never punctuated."""
 
     keys: int
 
 
-ArrivalPattern = Segments | Uniform
+ArrivalPattern = SegmentedArrival | UniformArrival
 
 
 def parse_arrival(name: str) -> ArrivalPattern:
     """The arrival pattern of that name.
 
     >>> parse_arrival("punct-asc-100-40")
-    Segments(order='asc', size=100, match=40, fixed=False)
+    SegmentedArrival(order='asc', size=100, match=40, fixed=False)
     >>> parse_arrival("uniform-360000")
-    Uniform(keys=360000)
+    UniformArrival(keys=360000)
     """
     text(name, "name", StreamError, f"an arrival pattern ({FORMS})")
     if match := _ORDERED.fullmatch(name):
         unique, unique_order, _, cluster_order, size = match.groups()
-        ordered = Segments(unique_order or "asc", 1, None, True)
-        pattern = ordered if unique else Segments(cluster_order, _number(name, size), None)
+        ordered = SegmentedArrival(unique_order or "asc", 1, None, True)
+        pattern = ordered if unique else SegmentedArrival(cluster_order, _number(name, size), None)
     elif match := _PUNCT.fullmatch(name):
-        pattern = Segments(match[1], _number(name, match[2]), _number(name, match[3]))
+        pattern = SegmentedArrival(match[1], _number(name, match[2]), _number(name, match[3]))
     elif match := _UNIFORM.fullmatch(name):
         keys = _number(name, match[1])
         if keys < 1:
             raise StreamError(f"arrival pattern {name!r}: give at least one key")
-        return Uniform(keys)
+        return UniformArrival(keys)
     else:
         raise StreamError(f"unknown arrival pattern {name!r}; known: {FORMS}")
     if pattern.size < 1:
@@ -86,7 +86,7 @@ def draw_keys(
     pattern: ArrivalPattern, n: int, ahead: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The keys of `n` tuples, and which tuples are the last of their key, followed by a punctuation."""
-    if isinstance(pattern, Uniform):
+    if isinstance(pattern, UniformArrival):
         return rng.integers(0, pattern.keys, n), np.zeros(n, dtype=np.bool_)
     sizes = _draw_sizes(pattern, n, rng)
     ends = np.cumsum(sizes)
@@ -100,7 +100,7 @@ def draw_keys(
     return _values_in_order(pattern, n, len(sizes), ahead, rng)[position[:n]], last
 
 
-def _draw_sizes(pattern: Segments, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _draw_sizes(pattern: SegmentedArrival, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Sizes of the fewest segments that hold `n` tuples."""
     if pattern.fixed:
         return np.ones(n, dtype=np.int64)
@@ -111,7 +111,7 @@ def _draw_sizes(pattern: Segments, n: int, rng: np.random.Generator) -> NDArray[
     return sizes[: np.searchsorted(np.cumsum(sizes), n) + 1] if n else sizes
 
 
-def _most_segments(pattern: Segments, n: int) -> int:
+def _most_segments(pattern: SegmentedArrival, n: int) -> int:
     """An upper bound for the number of segments: six standard deviations above its mean."""
     return n if pattern.fixed else math.ceil((n + 6 * math.sqrt(n)) / pattern.size) + 1
 
@@ -119,7 +119,7 @@ def _most_segments(pattern: Segments, n: int) -> int:
 def _scatter(
     match: int, segment: NDArray[np.int64], sizes: NDArray[np.int64], ahead: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The place of each tuple's key in the order of punctuated values: its segment, or one of the next `ahead`."""
+    """The position of each tuple's key in the order of punctuated values: its segment, or one of the next `ahead`."""
     share = np.minimum(rng.poisson(match, len(sizes)), 100) / 100
     n_matching = np.maximum(np.rint(sizes * share).astype(np.int64), 1)
     starts = np.cumsum(sizes) - sizes
@@ -134,7 +134,7 @@ def _scatter(
 
 
 def _values_in_order(
-    pattern: Segments, n: int, n_segments: int, ahead: int, rng: np.random.Generator
+    pattern: SegmentedArrival, n: int, n_segments: int, ahead: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """The punctuated values in order, then those that would be punctuated if the stream went on.
 

@@ -36,7 +36,7 @@ def auctions(
         seed: the same arguments give the same tables.
         bids: number of bids, by default nine per auction; times are uniform in the life of the auction.
         rate: auctions opened per second.
-        start: start of the streams, in microseconds since the epoch or as a `datetime` (without zone: UTC).
+        start: start of the streams, in microseconds since the epoch or as a `datetime` (UTC if it has no zone).
 
     >>> opened, offered = auctions(100)
     >>> opened.num_rows, offered.num_rows, offered.column_names

@@ -40,7 +40,7 @@ def generate(
         n: number of tuples; rows that are punctuations are not counted.
         seed: the same arguments give the same table.
         gap: mean time between two tuples; the gaps are exponentially distributed.
-        start: time before the first gap, in microseconds since the epoch or as a `datetime` (without zone: UTC).
+        start: time before the first gap, in microseconds since the epoch or as a `datetime` (UTC if it has no zone).
         ahead: tuples that do not match their segment carry one of the next `ahead` punctuated values.
         punctuations: `flag` marks the last tuple of a key in the column `last`; `rows` also adds a row after it whose
             column `pattern` holds the punctuation; `irrelevant` adds rows with punctuations of keys that never occur

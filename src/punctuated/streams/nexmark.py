@@ -19,14 +19,14 @@ from punctuated.streams.generator import TIMESTAMP
 CATEGORIES = 5
 _PERSONS, _AUCTIONS, _OF = 1, 3, 50  # of fifty events
 _EVENT_US = 100  # 10,000 events a second
-_RECENT_PERSONS, _RECENT_AUCTIONS = 20, 40  # mean distance from the newest to the chosen one
+_RECENT_PERSONS, _RECENT_AUCTIONS = 20, 40  # mean distance of the chosen one from the newest
 _OPEN_US = 400_000  # mean
 
 Ints = npt.NDArray[np.int64]
 
 
 class Nexmark(NamedTuple):
-    """The three streams."""
+    """The three streams of NEXMark, as tables in the order of time."""
 
     persons: pa.Table
     auctions: pa.Table
@@ -55,7 +55,7 @@ def nexmark(n: int, seed: int = 0) -> Nexmark:
 
 
 def _recent(known: Ints, distance: int, rng: np.random.Generator) -> Ints:
-    """For each event, one of those known so far, most likely a recent one."""
+    """An index for each event, below the number of things known at that time; recent things are most likely."""
     return np.maximum(known - 1 - rng.exponential(distance, known.size).astype(np.int64), 0)
 
 

@@ -1,4 +1,4 @@
-"""What stores sell, one stream per store: a replacement for the transactions in the W-join report (WJ-34).
+"""Sales of stores, one stream per store: a replacement for the transactions in the W-join report (WJ-34).
 
 The data of the report is not public. This follows its description: about 5,000 transactions an hour in all stores, open
 from 7:30 to 20:00, with an item number as the key. Sales rise until noon and fall again. Some items are sold more often
@@ -53,7 +53,7 @@ def stores(n: int, n_stores: int = 2, seed: int = 0, items: int = 10_000) -> tup
 
 
 def _times(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """In microseconds since the first day's midnight; the last day ends when there are enough."""
+    """Times of sales in microseconds since the midnight of the first day; the last day ends when there are enough."""
     per_day = round(RATE * (CLOSES_H - OPENS_H))
     n_days = -(-n // per_day)
     hour = OPENS_H + (CLOSES_H - OPENS_H) * rng.beta(2, 2, (n_days, per_day))
@@ -62,6 +62,6 @@ def _times(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def _items(n: int, items: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Item numbers; popular items may have any number."""
+    """The items sold; the number of an item does not depend on its popularity."""
     share = 1 / np.arange(1, items + 1) ** _ZIPF
     return rng.choice(rng.permutation(items), n, p=share / share.sum())

@@ -21,7 +21,7 @@ DOMAIN = tuple(range(-3, 12))  # beyond all keys that the strategies draw
 
 @dataclass
 class Observed:
-    """What one batch brought, as multisets that can be compared."""
+    """What an operator puts out for one batch, as multisets that can be compared."""
 
     results: Counter[Any] = field(default_factory=Counter)
     unmatched: Counter[Any] = field(default_factory=Counter)
@@ -29,7 +29,7 @@ class Observed:
     rejected: Counter[Any] = field(default_factory=Counter)
     stored: tuple[int, ...] = (0, 0)
     forgotten: int = 0
-    # Totals so far.
+    # Totals since the start
     purged: int = 0
     invalidated: int = 0
     evicted: int = 0
@@ -44,19 +44,19 @@ Operator = Callable[[JoinSpec, Sequence[Batch]], list[Observed]]
 def expected(
     spec: JoinSpec, batches: Sequence[Batch], where: reference.Where | None = None, domain: Sequence[Any] = DOMAIN
 ) -> list[Observed]:
-    """What the oracle says; ranges are compared by the keys in `domain`."""
+    """What the oracle puts out for each batch; ranges are compared by the keys in `domain`."""
     return [_observe(output, domain) for output in reference.join(spec, batches, where)]
 
 
 def _observe(output: BatchOutput, domain: Sequence[Any]) -> Observed:
-    said = ((each.key, extent(each.patterns, domain), each.ts, each.reason) for each in output.punctuations)
+    punctuations = ((each.key, extent(each.patterns, domain), each.ts, each.reason) for each in output.punctuations)
     return Observed(
         results=Counter(
             (left and left.values, right and right.values, ts)
             for (left, right), ts in zip(output.results, output.result_ts, strict=True)
         ),
         unmatched=Counter((each.side == LEFT, each.row.values, each.ts) for each in output.unmatched),
-        punctuations=Counter(said),
+        punctuations=Counter(punctuations),
         rejected=Counter((each.side == LEFT, each.row.values, each.reason) for each in output.rejected),
         stored=output.stored,
         forgotten=output.forgotten,
@@ -65,7 +65,7 @@ def _observe(output: BatchOutput, domain: Sequence[Any]) -> Observed:
 
 
 def extent(patterns: tuple[Pattern, ...] | None, domain: Sequence[Any] = DOMAIN) -> tuple[Any, ...] | None:
-    """Which keys of a domain a range matches, whatever the form of its bounds."""
+    """The keys of a domain that each pattern of a range matches, so that the form of its bounds does not matter."""
     if patterns is None:
         return None
     return tuple(tuple(value for value in domain if matches(pattern, value)) for pattern in patterns)
@@ -79,7 +79,7 @@ def check_equals_oracle(
     but: Sequence[str] = (),
     domain: Sequence[Any] = DOMAIN,
 ) -> None:
-    """Compare each batch with the oracle: results and unmatched rows with times, punctuations, rejected, state.
+    """Check that an operator equals the oracle in each batch: output with times, rejected rows, state and counters.
 
     `but` names what is not compared; ranges are compared by the keys in `domain`.
     """
@@ -89,18 +89,18 @@ def check_equals_oracle(
 
 
 def check_equals_oracle_whenever_it_purges(operator: Operator, spec: JoinSpec, batches: Sequence[Batch]) -> None:
-    """Compare only what does not depend on when a lazy purge happens, for streams that reject broken promises.
+    """Check that an operator equals the oracle in all that does not depend on when a lazy purge happens.
 
-    Unmatched rows may come in another batch, but not before its output watermark.
+    This holds for streams that reject broken promises. Unmatched rows may come in another batch than by the oracle.
     """
     seen, wanted = operator(spec, batches), expected(spec, batches)
     _compare(("results", "rejected", "punctuations"), seen, wanted)
-    mine, theirs = (Counter(row[:2] for each in run for row in each.unmatched.elements()) for run in (seen, wanted))
-    assert mine == theirs, f"unmatched: got {mine}, the oracle has {theirs}"
+    ours, other = (Counter(row[:2] for each in run for row in each.unmatched.elements()) for run in (seen, wanted))
+    assert ours == other, f"unmatched: got {ours}, the oracle has {other}"
 
 
 def _compare(names: Sequence[str], seen: Sequence[Observed], wanted: Sequence[Observed]) -> None:
     for number, (one, two) in enumerate(zip(seen, wanted, strict=True)):
         for name in names:
-            mine, theirs = getattr(one, name), getattr(two, name)
-            assert mine == theirs, f"batch {number}, {name}: got {mine}, the oracle has {theirs}"
+            ours, other = getattr(one, name), getattr(two, name)
+            assert ours == other, f"batch {number}, {name}: got {ours}, the oracle has {other}"

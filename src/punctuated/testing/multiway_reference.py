@@ -1,4 +1,4 @@
-"""The oracle of a join of any number of streams: the same law, applied to whole results (design: "n streams").
+"""The oracle of a join of any number of streams: the law of `reference`, applied to whole results.
 
 A result has one tuple of each stream; keys are equal, and every pair is within reach. A tuple may be forgotten once no
 later result can contain it. There are two proofs:
@@ -16,7 +16,7 @@ from itertools import product
 
 from punctuated.model.algorithm import Propagation
 from punctuated.model.spec import JoinSpec
-from punctuated.testing.reference_state import Accepted, Key, OutputPunctuation, Stream
+from punctuated.testing.reference_state import Accepted, Key, OracleStream, OutputPunctuation
 from punctuated.testing.reference_streams import StreamsReference
 
 Where = Callable[..., bool]  # of one row of each stream
@@ -33,20 +33,20 @@ class MultiwayReference(StreamsReference):
         *,
         by_value: bool = False,
     ) -> None:
-        """`by_value`: as operators do, look for partners by value only, whatever their times."""
+        """`by_value`: look for partners by value only, whatever their times, as operators do."""
         super().__init__(spec, integer_key)
         self.where, self.by_value = where, by_value
 
-    def _others(self, ours: Stream) -> list[Stream]:
+    def _others(self, ours: OracleStream) -> list[OracleStream]:
         return [stream for stream in self.streams if stream is not ours]
 
-    def _reach(self, ours: Stream, other: Stream) -> int:
-        """How much later than a tuple of `ours` one of `other` may be, in any of the ways to be near."""
+    def _reach(self, ours: OracleStream, other: OracleStream) -> int:
+        """How much later than a tuple of `ours` a tuple of `other` may be, by the widest of the reaches."""
         return max(reach[ours.side][other.side] for reach in self.spec.reaches)
 
     # Results
 
-    def _join(self, ours: Stream, new: Accepted) -> None:
+    def _join(self, ours: OracleStream, new: Accepted) -> None:
         if new.has_null:
             return
         if self._is_punctuated(new.key):
@@ -59,65 +59,65 @@ class MultiwayReference(StreamsReference):
         if any(self._proved_over(other, new.key) is not None for other in self._others(ours)):
             self.out.discarded += 1
 
-    def _probe(self, ours: Stream, new: Accepted) -> None:
-        """All results that the new tuple completes: its partners came before it in the order of processing."""
+    def _probe(self, ours: OracleStream, new: Accepted) -> None:
+        """Put out all results that the new tuple completes; its partners came before it in the order of processing."""
         alike = [[kept for kept in stream.stored if kept.key == new.key] for stream in self.streams]
         alike[ours.side] = [new]
         for members in product(*alike):
             rows = [member.row for member in members]
-            if self._are_near(members) and (self.where is None or self.where(*rows)):
+            if self._are_within_reach(members) and (self.where is None or self.where(*rows)):
                 self.out.results.append(tuple(rows))
                 self.out.result_ts.append(max(member.ts for member in members))
 
-    def _are_near(self, members: Sequence[Accepted]) -> bool:
-        """Whether every pair is within reach, all in the same way to be near."""
+    def _are_within_reach(self, members: Sequence[Accepted]) -> bool:
+        """Whether every pair of members is within reach, all by the same of the reaches."""
         times = [member.ts for member in members]
         pairs = list(product(range(len(times)), repeat=2))
         return any(all(times[j] - times[i] <= reach[i][j] for i, j in pairs) for reach in self.spec.reaches)
 
     # Forgetting
 
-    def _is_beyond(self, other: Stream, ours: Stream, kept: Accepted) -> bool:
-        """Whether `other`'s watermark is beyond the reach of this tuple."""
+    def _is_beyond(self, other: OracleStream, ours: OracleStream, kept: Accepted) -> bool:
+        """Whether the watermark of `other` is beyond the reach of this tuple."""
         return self.spec.algorithm.by_window and other.wm > kept.ts + self._reach(ours, other)
 
-    def _can_bring(self, other: Stream, ours: Stream, kept: Accepted) -> bool:
-        """Whether a partner of this tuple may still come."""
+    def _can_bring(self, other: OracleStream, ours: OracleStream, kept: Accepted) -> bool:
+        """Whether `other` may still bring a partner of this tuple."""
         return self._proved_over(other, kept.key) is None and not self._is_beyond(other, ours, kept)
 
-    def _is_complete(self, ours: Stream, kept: Accepted) -> bool:
+    def _is_complete(self, ours: OracleStream, kept: Accepted) -> bool:
         return not any(self._can_bring(other, ours, kept) for other in self._others(ours))
 
-    def _has_no_partner(self, ours: Stream, kept: Accepted) -> bool:
+    def _has_no_partner(self, ours: OracleStream, kept: Accepted) -> bool:
         return any(self._lacks_partner(other, ours, kept) for other in self._others(ours))
 
-    def _lacks_partner(self, other: Stream, ours: Stream, kept: Accepted) -> bool:
+    def _lacks_partner(self, other: OracleStream, ours: OracleStream, kept: Accepted) -> bool:
         alike = [each for each in other.stored if each.key == kept.key]
         if self.by_value:
             return self._proved_over(other, kept.key) is not None and not alike
-        near = [each for each in alike if self._is_pair_near(ours, kept, other, each)]
-        return not near and not self._can_bring(other, ours, kept)
+        partners = [each for each in alike if self._is_pair_within_reach(ours, kept, other, each)]
+        return not partners and not self._can_bring(other, ours, kept)
 
-    def _is_pair_near(self, ours: Stream, one: Accepted, other: Stream, two: Accepted) -> bool:
+    def _is_pair_within_reach(self, ours: OracleStream, one: Accepted, other: OracleStream, two: Accepted) -> bool:
         later = two.ts - one.ts
         i, j = ours.side, other.side
         return any(later <= reach[i][j] and -later <= reach[j][i] for reach in self.spec.reaches)
 
-    def _is_needless(self, ours: Stream, kept: Accepted) -> bool:
+    def _is_needless(self, ours: OracleStream, kept: Accepted) -> bool:
         return self._is_complete(ours, kept) or self._has_no_partner(ours, kept)
 
     def _forget(self) -> int:
-        """Applies both proofs until nothing changes; returns how many tuples were forgotten."""
+        """Forget by both proofs until nothing changes any more; returns how many tuples were forgotten."""
         n_stored = sum(len(stream.stored) for stream in self.streams)
         while needless := [(by, kept) for by in self.streams for kept in by.stored if self._is_needless(by, kept)]:
             for stream, kept in needless:
                 stream.forget(kept)
         return n_stored - sum(len(stream.stored) for stream in self.streams)
 
-    def _purge_for(self, ours: Stream, key: Key) -> None:
+    def _purge_for(self, ours: OracleStream, key: Key) -> None:
         self.out.purged += self._forget()
 
-    def _purge_after_end_of(self, ours: Stream) -> None:
+    def _purge_after_end_of(self, ours: OracleStream) -> None:
         self.out.purged += self._forget()
 
     def _purge_everywhere(self, key: Key) -> None:
@@ -128,7 +128,7 @@ class MultiwayReference(StreamsReference):
 
     # Watermarks
 
-    def _advance(self, ours: Stream, before: float) -> None:
+    def _advance(self, ours: OracleStream, before: float) -> None:
         self.out.invalidated += self._forget()
         for key in sorted(self.values):
             if any(before <= end < ours.wm for end in self._last_ends(key, ours)):
@@ -142,14 +142,14 @@ class MultiwayReference(StreamsReference):
             for end in self._last_ends(key, ours)
         ]
 
-    def _last_ends(self, key: Key, ours: Stream) -> list[int]:
-        """For the last tuple of this value in each other stream: up to when `ours` can bring a partner."""
+    def _last_ends(self, key: Key, ours: OracleStream) -> list[int]:
+        """The latest times at which `ours` can bring a partner of the last tuple of this value in each other stream."""
         known = [other for other in self._others(ours) if key in other.last]
         return [other.last[key] + self._reach(other, ours) for other in known]
 
     # Output punctuations
 
-    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None) -> None:
+    def _may_be_punctuated(self, key: Key, ended_by: OracleStream | None = None) -> None:
         if key not in self.values or self.values[key].punctuated:
             return
         rule = self._regular(key) or self._early(key, ended_by)
@@ -159,10 +159,10 @@ class MultiwayReference(StreamsReference):
             self._mark_punctuated(key)
             self.out.punctuations.append(OutputPunctuation(key, ts, reason))
 
-    def _early(self, key: Key, ended_by: Stream | None) -> tuple[int, str] | None:
-        """A stream has ended the value by name, and no partner of its last tuple can come; the first such proof counts.
+    def _early(self, key: Key, ended_by: OracleStream | None) -> tuple[int, str] | None:
+        """The early rule: a stream has ended the value by name, and no partner of its last tuple can come.
 
-        So nothing depends on the order in which the streams are given.
+        The earliest such proof counts, so nothing depends on the order in which the streams are given.
         """
         if self.spec.algorithm.propagation is not Propagation.EARLY:
             return None
@@ -175,8 +175,8 @@ class MultiwayReference(StreamsReference):
                     proved.append(int(max(ending.ts, gone)))
         return (min(proved), "early") if proved else None
 
-    def _gone_since(self, ours: Stream, key: Key, just_ended: bool) -> float | None:
-        """Since when no tuple of `ours` with this value can be met; minus infinity if there never was one."""
+    def _gone_since(self, ours: OracleStream, key: Key, just_ended: bool) -> float | None:
+        """The time since which no tuple of `ours` with this value can be met; minus infinity if there never was one."""
         if key not in ours.last:
             return -math.inf
         proofs, long_ago = [-math.inf], just_ended

@@ -1,4 +1,4 @@
-"""Random joins of two to six streams for property tests, like those of two streams in `strategies`.
+"""Hypothesis strategies for joins of two to six streams, made of the parts of `strategies`.
 
 There are few keys, so that whole results are frequent. Reaches have every form: one window for all, a window per pair,
 some pairs missing, windows of the streams, paths in one direction or both.
@@ -24,11 +24,11 @@ from punctuated.testing.strategies import (
     HonestCase,
     Object,
     Promises,
+    declared_as_punctuated,
     ends_stream,
     honest_objects,
     objects,
     range_endings,
-    say_whether_punctuated,
     stream_specs,
     with_true_bounds,
 )
@@ -55,14 +55,14 @@ def reaches(draw: st.DrawFn, names: Sequence[str]) -> tuple[Reach, ...]:
     if kind in ("path", "both ways"):
         forth = reach_along(names, draw(st.lists(spans(8), min_size=n - 1, max_size=n - 1)))
         return (forth,) if kind == "path" else (forth, reversed_reach(forth))
-    tree = [(names[draw(st.integers(0, i - 1))], names[i]) for i in range(1, n)]  # connects all, whatever else is drawn
+    tree = [(names[draw(st.integers(0, i - 1))], names[i]) for i in range(1, n)]  # connects all streams
     others = [(names[i], names[j]) for j in range(n) for i in range(j) if (names[i], names[j]) not in tree]
     more = others if kind == "pairs" else draw(st.lists(st.sampled_from(others), unique=True)) if others else []
     return (reach_within(names, {pair: draw(spans()) for pair in (*tree, *more)}),)
 
 
 def with_few_keys(each: Object, n_keys: int) -> Object:
-    """The same object with keys below `n_keys`; ranges stay as they are."""
+    """An object with its keys reduced to those below `n_keys`; ranges stay as they are."""
     if isinstance(each, Row):
         key, *rest = each.values
         return Row((None if key is None else key % n_keys, *rest))
@@ -93,16 +93,16 @@ def multiway_cases(
     """Any join over any streams: late tuples, broken promises and clocks that run ahead are frequent."""
     n = draw(st.sampled_from(sizes))
     n_keys, n_batches, pace = draw(st.integers(1, 3)), draw(st.integers(1, max_batches)), draw(st.integers(2, 9))
-    told = draw(st.lists(st.sampled_from([True, True, False]), min_size=n, max_size=n))
+    punctuated = draw(st.lists(st.sampled_from([True, True, False]), min_size=n, max_size=n))
     batches: list[Batch] = []
     for number in range(n_batches):
-        drawn = [draw(st.lists(objects(number * pace + 4, with_ranges, each), max_size=18 // n)) for each in told]
+        drawn = [draw(st.lists(objects(number * pace + 4, with_ranges, each), max_size=18 // n)) for each in punctuated]
         batches.append(tuple([with_few_keys(each, n_keys) for each in stream] for stream in drawn))
     for side in range(n) if with_ranges and draw(st.booleans()) else ():
         for at, ending in draw(range_endings([number * pace + 2 for number in range(n_batches)])):
             batches[at][side].append(ending)
     streams = [
-        say_whether_punctuated(stream, [each for batch in batches for each in batch[side]])
+        declared_as_punctuated(stream, [each for batch in batches for each in batch[side]])
         for side, stream in enumerate(_streams(draw, n, policies))
     ]
     return Case(_spec(draw, streams, algorithms, small_memory), batches)
@@ -150,5 +150,5 @@ def honest_multiway_cases(
         arrivals.append((ts + delay + lags[side], ts, side, each))
     history = [(side, each) for _, _, side, each in sorted(arrivals, key=lambda arrival: arrival[:2])]
     brought = [[each for s, each in history if s == side] for side in range(n)]
-    streams = [say_whether_punctuated(*each) for each in zip(streams, brought, strict=True)]
+    streams = [declared_as_punctuated(*each) for each in zip(streams, brought, strict=True)]
     return HonestCase(_spec(draw, streams, algorithms, False), with_true_bounds(history), in_order=not disorder)

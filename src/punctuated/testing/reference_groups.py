@@ -1,4 +1,4 @@
-"""Groups of the oracle's output: each comes out once, when nothing can change it any more (PW-40)."""
+"""Groups of the oracle's output: each group comes out once, when nothing can change it any more (PW-40)."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ def groups(
 
 
 def result_rows(spec: JoinSpec, output: BatchOutput) -> Iterator[Member]:
-    """The rows of a batch as a user sees them, each with its result time."""
+    """The result rows of a batch as a user sees them, unmatched rows included, each with its result time."""
     for (left, right), ts in zip(output.results, output.result_ts, strict=True):
         yield ts, result_row(spec, left, right)
     for unmatched in output.unmatched:
@@ -43,7 +43,7 @@ def result_rows(spec: JoinSpec, output: BatchOutput) -> Iterator[Member]:
 
 
 def result_row(spec: JoinSpec, left: Row | None, right: Row | None) -> ResultRow:
-    """Key columns once under the left names, then left's other columns, then right's."""
+    """A result row: the key columns once, by their left names, then the other columns of the left and the right row."""
     left_values = dict.fromkeys(spec.left.columns) if left is None else _named(spec.left.columns, left)
     right_values = dict.fromkeys(spec.right.columns) if right is None else _named(spec.right.columns, right)
     key_values, key = (right_values, spec.right.key) if left is None else (left_values, spec.left.key)
@@ -105,14 +105,14 @@ def _aggregate(function: str, values: list[Any]) -> Any:
 
 
 def _one_form(value: Any) -> Any:
-    """Both zeros are one value, and so are all NaNs."""
+    """The form in which a value is compared: both zeros are one value, and so are all NaNs."""
     if isinstance(value, float):
         return math.nan if math.isnan(value) else value + 0.0
     return value
 
 
 def _above_numbers(value: Any) -> tuple[bool, Any]:
-    """NaN is greater than every number."""
+    """A sort key by which NaN is greater than every number."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return is_nan, 0 if is_nan else value
 

@@ -1,6 +1,6 @@
-"""The oracle's own code for patterns (PW-01), so that it shares none with the code it judges.
+"""Patterns in the oracle (PW-01): what they match, how they intersect, and which covers another.
 
-Only `*` matches a null. Integers are discrete: `(2, 3)` is empty.
+Only `*` matches a null. Integers are discrete: `(2, 3)` is empty. The operators have code of their own for this.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Patterns = tuple[Pattern, ...]
 
 
 def matches(pattern: Pattern, value: Any) -> bool:
-    """Whether `value` is one of the values that the pattern means."""
+    """Whether a pattern matches a value."""
     if isinstance(pattern, Wildcard):
         return True
     if value is None or isinstance(pattern, Empty):
@@ -23,7 +23,7 @@ def matches(pattern: Pattern, value: Any) -> bool:
 
 
 def matches_all(patterns: Sequence[Pattern], values: Sequence[Any]) -> bool:
-    """Whether each value is matched by the pattern in its place."""
+    """Whether each pattern matches the value at its position."""
     return all(matches(pattern, value) for pattern, value in zip(patterns, values, strict=True))
 
 
@@ -61,7 +61,7 @@ def covers(wide: Patterns, narrow: Patterns) -> bool:
 
 
 def _spelled(pattern: Pattern) -> Pattern:
-    """A range of a few integers as a list, so that it can be compared with lists."""
+    """A bounded range of integers as a list, so that it can be compared with lists; other patterns as they are."""
     if not isinstance(pattern, Range):
         return pattern
     pattern = _tight(pattern)
@@ -79,7 +79,7 @@ def _below_high(bounds: Range, value: Any) -> bool:
 
 
 def _tight(bounds: Range) -> Range:
-    """The same integers with closed bounds."""
+    """A range with closed bounds that has the same integers."""
     low, high = bounds.low, bounds.high
     low_up = isinstance(low, int) and not bounds.low_closed
     high_down = isinstance(high, int) and not bounds.high_closed

@@ -1,99 +1,96 @@
-"""Range endings in the oracle: which values ranges have ended. If the key is one column, the pieces are disjoint.
+"""Ranges in effect in the oracle: pieces of values, and which streams have ended them.
 
-After every change, all pieces are cut at every bound and put together again. Keys of several columns have no common
-order: for them a piece is a range as it came.
+If the key is one column, pieces are disjoint: with each ending, all of them are cut at every edge and put together
+again. Keys of several columns have no common order, so there a piece is a range as it came, and pieces may overlap.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from punctuated.model.algorithm import Propagation
 from punctuated.model.pattern import Pattern, Range
 from punctuated.testing.reference_patterns import Patterns, covers, intersect, is_empty
-from punctuated.testing.reference_state import Covered, RangeEnding
+from punctuated.testing.reference_state import Covered, OracleState, PatternEnding
 
-if TYPE_CHECKING:
-    from punctuated.testing.reference_streams import StreamsReference
-
-Bound = tuple[Any, ...]  # a place between values: before or after one of them, or at either end of all
-Said = list[tuple[Patterns, int]]  # output ranges and their times
+Edge = tuple[Any, ...]  # between two values: before or after one of them, or at either end of all
+OutputRanges = list[tuple[Patterns, int]]  # ranges that are over in the output, and their times
 
 
-def cover(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
-    """The range takes effect: what is covered changes, and the output may be punctuated."""
+def cover(state: OracleState, side: int, ending: PatternEnding) -> OutputRanges:
+    """Put a range into effect; returns the ranges for which the output is punctuated now."""
     if len(ending.patterns) == 1:
-        return _cover_stretches(join, side, ending)
-    return _cover_patterns(join, side, ending)
+        return _cover_intervals(state, side, ending)
+    return _cover_patterns(state, side, ending)
 
 
-def settle(join: "StreamsReference", watermark: float) -> None:
-    """Forget times that the output watermark has reached; neighbours that are then equal become one piece."""
-    for piece in (each for each in join.covered if not each.punctuated):
+def settle(state: OracleState, watermark: float) -> None:
+    """Forget the times that the output watermark has reached, and put neighbours together that are equal then."""
+    for piece in (each for each in state.covered if not each.punctuated):
         for side, ts in piece.ends.items():
             if ts is not None and ts <= watermark:
                 piece.ends[side] = None
-                join.streams[side].settled = max(join.streams[side].settled, ts)
-    if len(join.spec.left.key) == 1:
-        join.covered = _glued(join.covered)
+                state.streams[side].settled = max(state.streams[side].settled, ts)
+    if len(state.spec.left.key) == 1:
+        state.covered = _glued(state.covered)
     else:
-        join.covered = [each for each in join.covered if not _is_superfluous(join, each)]
+        state.covered = [each for each in state.covered if not _is_superfluous(state, each)]
 
 
-def end_time(join: "StreamsReference", piece: Covered, side: int) -> float:
-    """When the stream ended these values; all settled ranges have the time of the latest one."""
+def end_time(state: OracleState, piece: Covered, side: int) -> float:
+    """When a stream ended these values; a settled time counts as the latest settled time of the stream."""
     ts = piece.ends[side]
-    return join.streams[side].settled if ts is None else ts
+    return state.streams[side].settled if ts is None else ts
 
 
-def _propagates(join: "StreamsReference") -> bool:
-    return join.spec.algorithm.propagation is not Propagation.NONE
+def _propagates(state: OracleState) -> bool:
+    return state.spec.algorithm.propagation is not Propagation.NONE
 
 
 # One column
 
 
-def _cover_stretches(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
-    said: list[Covered] = []
+def _cover_intervals(state: OracleState, side: int, ending: PatternEnding) -> OutputRanges:
+    over: list[Covered] = []
     pieces: list[Covered] = []
-    known = [ending.patterns, *(each.patterns for each in join.covered)]
-    bounds = sorted({bound for (pattern,) in known for bound in _bounds(pattern)})
-    for low, high in pairwise(bounds):
-        piece = next((each for each in join.covered if _holds(each.patterns[0], low, high)), None)
+    known = [ending.patterns, *(each.patterns for each in state.covered)]
+    edges = sorted({edge for (pattern,) in known for edge in _edges(pattern)})
+    for low, high in pairwise(edges):
+        piece = next((each for each in state.covered if _holds(each.patterns[0], low, high)), None)
         inside = _holds(ending.patterns[0], low, high)
         if piece is None and not inside:
             continue
         part = Covered((_between(low, high),), dict(piece.ends), piece.punctuated, piece.touched) if piece else None
-        part = part or Covered((_between(low, high),), {}, False, join.touch)
+        part = part or Covered((_between(low, high),), {}, False, state.touch)
         if inside and side not in part.ends:
-            part.ends[side], part.touched = ending.ts, join.touch
-        if inside and len(part.ends) == len(join.streams) and not part.punctuated and _propagates(join):
-            part.punctuated, part.touched = True, join.touch
-            said.append(replace(part))
+            part.ends[side], part.touched = ending.ts, state.touch
+        if inside and len(part.ends) == len(state.streams) and not part.punctuated and _propagates(state):
+            part.punctuated, part.touched = True, state.touch
+            over.append(replace(part))
         pieces.append(part)
-    join.covered = pieces
+    state.covered = pieces
     together: list[Covered] = []
-    for part in said:
-        if together and _bounds(together[-1].patterns[0])[1] == _bounds(part.patterns[0])[0]:
+    for part in over:
+        if together and _edges(together[-1].patterns[0])[1] == _edges(part.patterns[0])[0]:
             last = together.pop()
-            ends = {end: int(max(end_time(join, last, end), end_time(join, part, end))) for end in last.ends}
+            ends = {end: int(max(end_time(state, last, end), end_time(state, part, end))) for end in last.ends}
             part = Covered((_joined(last.patterns[0], part.patterns[0]),), dict(ends), True, part.touched)
         together.append(part)
-    return [(part.patterns, int(max(end_time(join, part, end) for end in part.ends))) for part in together]
+    return [(part.patterns, int(max(end_time(state, part, end) for end in part.ends))) for part in together]
 
 
-def glue(join: "StreamsReference") -> None:
-    """Neighbours that were ended alike become one piece."""
-    if len(join.spec.left.key) == 1:
-        join.covered = _glued(join.covered)
+def glue(state: OracleState) -> None:
+    """Put neighbours together that were ended alike."""
+    if len(state.spec.left.key) == 1:
+        state.covered = _glued(state.covered)
 
 
 def _glued(pieces: Sequence[Covered]) -> list[Covered]:
     glued: list[Covered] = []
     for piece in pieces:
         last = glued[-1] if glued else None
-        if last is not None and _are_neighbours(last, piece) and _stand_alike(last, piece):
+        if last is not None and _are_neighbours(last, piece) and _are_ended_alike(last, piece):
             ends = {side: _later(ts, piece.ends[side]) for side, ts in last.ends.items()}
             patterns = (_joined(last.patterns[0], piece.patterns[0]),)
             glued[-1] = Covered(patterns, ends, piece.punctuated, max(last.touched, piece.touched))
@@ -106,27 +103,27 @@ def _later(one: int | None, two: int | None) -> int | None:
     return None if one is None or two is None else max(one, two)
 
 
-def _stand_alike(one: Covered, two: Covered) -> bool:
+def _are_ended_alike(one: Covered, two: Covered) -> bool:
     return one.punctuated == two.punctuated and (one.punctuated or one.ends == two.ends)
 
 
 def _are_neighbours(one: Covered, two: Covered) -> bool:
-    return _bounds(one.patterns[0])[1] == _bounds(two.patterns[0])[0]
+    return _edges(one.patterns[0])[1] == _edges(two.patterns[0])[0]
 
 
-def _bounds(pattern: Pattern) -> tuple[Bound, Bound]:
-    """Where an interval begins and ends; between two neighbouring integers there is only one place."""
+def _edges(pattern: Pattern) -> tuple[Edge, Edge]:
+    """The edges at which an interval begins and ends; between two neighbouring integers there is only one edge."""
     assert isinstance(pattern, Range)
-    low = (0,) if pattern.low is None else _place(pattern.low, after=not pattern.low_closed)
-    high = (2,) if pattern.high is None else _place(pattern.high, after=pattern.high_closed)
+    low = (0,) if pattern.low is None else _edge(pattern.low, after=not pattern.low_closed)
+    high = (2,) if pattern.high is None else _edge(pattern.high, after=pattern.high_closed)
     return low, high
 
 
-def _place(value: Any, after: bool) -> Bound:
+def _edge(value: Any, after: bool) -> Edge:
     return (1, value + 1, False) if after and isinstance(value, int) else (1, value, after)
 
 
-def _between(low: Bound, high: Bound) -> Range:
+def _between(low: Edge, high: Edge) -> Range:
     to = high[1] if high != (2,) else None
     if high != (2,) and isinstance(to, int):
         return Range(low[1] if low != (0,) else None, to - 1)
@@ -135,41 +132,41 @@ def _between(low: Bound, high: Bound) -> Range:
 
 
 def _joined(one: Pattern, two: Pattern) -> Range:
-    return _between(_bounds(one)[0], _bounds(two)[1])
+    return _between(_edges(one)[0], _edges(two)[1])
 
 
-def _holds(pattern: Pattern, low: Bound, high: Bound) -> bool:
-    first, last = _bounds(pattern)
+def _holds(pattern: Pattern, low: Edge, high: Edge) -> bool:
+    first, last = _edges(pattern)
     return first <= low and high <= last
 
 
 # Several columns
 
 
-def _cover_patterns(join: "StreamsReference", side: int, ending: RangeEnding) -> Said:
-    if any(side in each.ends and covers(each.patterns, ending.patterns) for each in join.covered):
+def _cover_patterns(state: OracleState, side: int, ending: PatternEnding) -> OutputRanges:
+    if any(side in each.ends and covers(each.patterns, ending.patterns) for each in state.covered):
         return []
-    said: Said = []
-    others = [stream.side for stream in join.streams if stream.side != side]
-    theirs = [[each for each in join.covered if other in each.ends and not each.punctuated] for other in others]
-    join.covered.append(Covered(ending.patterns, {side: ending.ts}, False, join.touch))
-    for pieces in product(*theirs) if _propagates(join) else []:
+    over: OutputRanges = []
+    others = [stream.side for stream in state.streams if stream.side != side]
+    theirs = [[each for each in state.covered if other in each.ends and not each.punctuated] for other in others]
+    state.covered.append(Covered(ending.patterns, {side: ending.ts}, False, state.touch))
+    for pieces in product(*theirs) if _propagates(state) else []:
         common = ending.patterns
         for each in pieces:
             common = tuple(intersect(p, q) for p, q in zip(common, each.patterns, strict=True))
-        told = any(out.punctuated and covers(out.patterns, common) for out in join.covered)
-        if told or any(is_empty(pattern) for pattern in common):
+        is_over = any(out.punctuated and covers(out.patterns, common) for out in state.covered)
+        if is_over or any(is_empty(pattern) for pattern in common):
             continue
-        ts = int(max(ending.ts, *(end_time(join, *each) for each in zip(pieces, others, strict=True))))
-        join.covered = [kept for kept in join.covered if not covers(common, kept.patterns)]
-        join.covered.append(Covered(common, {end.side: ts for end in join.streams}, True, join.touch))
-        said.append((common, ts))
-    return said
+        ts = int(max(ending.ts, *(end_time(state, *each) for each in zip(pieces, others, strict=True))))
+        state.covered = [kept for kept in state.covered if not covers(common, kept.patterns)]
+        state.covered.append(Covered(common, {end.side: ts for end in state.streams}, True, state.touch))
+        over.append((common, ts))
+    return over
 
 
-def _is_superfluous(join: "StreamsReference", piece: Covered) -> bool:
-    """Whether a wider piece of the same stream says the same, and no time makes a difference any more."""
+def _is_superfluous(state: OracleState, piece: Covered) -> bool:
+    """Whether a wider piece of the same stream covers this one, and no time makes a difference any more."""
     if piece.punctuated or any(ts is not None for ts in piece.ends.values()):
         return False
-    wider = [each for each in join.covered if each is not piece and not each.punctuated and each.ends == piece.ends]
+    wider = [each for each in state.covered if each is not piece and not each.punctuated and each.ends == piece.ends]
     return any(covers(each.patterns, piece.patterns) for each in wider)

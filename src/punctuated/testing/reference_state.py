@@ -1,4 +1,8 @@
-"""The output of the oracle and what it remembers: plain lists and dictionaries."""
+"""The output of the oracle, and what the oracle remembers between batches, in plain lists and dictionaries.
+
+Nothing is ever removed for speed: a stream keeps every tuple that it has accepted, and questions about the past are
+answered by looking through all of them.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +12,7 @@ from typing import Any
 from punctuated.model.batch import Row
 from punctuated.model.pattern import WILDCARD, Constant, OneOf, Range, Wildcard
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.spec import StreamSpec
+from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow, UntilWindow
 from punctuated.testing.reference_patterns import Patterns, is_empty
 
@@ -16,12 +20,12 @@ Key = tuple[Any, ...]
 MEANINGS = ("values", "range", "time", "promise", "nothing", "end")  # of punctuations, in the order of processing
 
 
-# What comes out
+# Output
 
 
 @dataclass(frozen=True)
 class Unmatched:
-    """A tuple of a preserved side that no tuple will match; `ts` is the time of the proof."""
+    """A tuple of a preserved side of which it is proved that no tuple will match it; `ts` is the time of the proof."""
 
     side: int
     row: Row
@@ -30,7 +34,7 @@ class Unmatched:
 
 @dataclass(frozen=True)
 class OutputPunctuation:
-    """No result with this join value, or with one that `patterns` match, comes after this."""
+    """A promise of the output: no later result has this join value, or a join value that `patterns` match."""
 
     key: Key | None
     ts: int
@@ -40,7 +44,7 @@ class OutputPunctuation:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A tuple that does not take part: `late`, `ahead`, `promise` or `after_output`."""
+    """A tuple that does not take part, and why: `late`, `ahead`, `promise` or `after_output`."""
 
     side: int
     row: Row
@@ -49,10 +53,10 @@ class Rejected:
 
 @dataclass
 class BatchOutput:
-    """What one batch brings; counters are totals so far.
+    """What one batch brings; counters are totals since the start.
 
-    `result_ts` has the time of each result: that of the later tuple. A semi join returns (left, None) at the first
-    match, also with the time of the later tuple.
+    `result_ts` has the time of each result, which is that of its latest tuple. A semi join returns (left, None) at the
+    first match, also with the time of the later tuple.
     """
 
     results: list[tuple[Row | None, ...]] = field(default_factory=list)
@@ -67,15 +71,15 @@ class BatchOutput:
     invalidated: int = 0
     evicted: int = 0
     discarded: int = 0  # on the fly
-    dropped: int = 0  # unprocessed, after an early output punctuation
+    dropped: int = 0  # not processed, since the output had been punctuated early
 
 
-# What is remembered
+# What is remembered of objects
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """One object of a batch; a flagged tuple gives two of them, with the same number."""
+    """An object of a batch; a flagged tuple is two of them, a tuple and a punctuation, with the same number."""
 
     side: int
     ts: int
@@ -94,7 +98,9 @@ class Accepted:
     key: Key
     end: float  # the last time at which later tuples can still meet it, by time windows
     matched: bool = False
-    has_place: bool = False  # in a count window; a matched tuple of a semi join has one without being stored
+    is_counted: bool = (
+        False  # among the tuples of a count window; one that matched in a semi join is, without being stored
+    )
 
     @property
     def has_null(self) -> bool:
@@ -103,10 +109,10 @@ class Accepted:
 
 @dataclass(eq=False)
 class Ending:
-    """A stream has said that a value is over; pending until the stream's watermark has reached that time.
+    """A stream's promise that a value is over; it is pending until the watermark of the stream has reached its time.
 
-    An ending that was announced apart from the stream waits until the watermark is beyond `ts`: a tuple with exactly
-    that time may still come.
+    An ending that was announced apart from the stream is pending until the watermark is beyond `ts`, since a tuple with
+    exactly that time may still come.
     """
 
     ts: int
@@ -116,13 +122,13 @@ class Ending:
 
     @property
     def effect_ts(self) -> int:
-        """The watermark from which on it is in effect."""
+        """The lowest watermark at which the ending is in effect."""
         return self.ts + self.announced
 
 
 @dataclass
 class EndedValue:
-    """A value that a stream has ended by name."""
+    """A value that some stream has ended by name."""
 
     touched: int
     punctuated: bool  # in the output
@@ -130,16 +136,16 @@ class EndedValue:
 
 
 @dataclass(eq=False)
-class RangeEnding(Ending):
-    """A stream has said that all values in a range are over; still pending. One pattern per key column."""
+class PatternEnding(Ending):
+    """A pending promise that all values are over that match the patterns, one for each key column."""
 
     patterns: Patterns = ()
     touched: int = 0
 
 
 @dataclass(eq=False)
-class Promise:
-    """A punctuation that ends no value: it only forbids tuples."""
+class OraclePromise:
+    """A punctuation that ends no value: it only says which tuples will not come."""
 
     punctuation: Punctuation
     arrival: int
@@ -149,9 +155,9 @@ class Promise:
 
 @dataclass(eq=False)
 class Covered:
-    """Values that ranges in effect have ended: by which streams, when, and whether the output is punctuated.
+    """Values that ranges in effect have ended: by which streams and when, and whether the output is punctuated.
 
-    The time is None once it is settled.
+    A time is None once it is settled, because the output watermark has reached it.
     """
 
     patterns: Patterns
@@ -160,8 +166,11 @@ class Covered:
     touched: int
 
 
-class Stream:
-    """What the oracle knows about one input."""
+# What is remembered of streams
+
+
+class OracleStream:
+    """What the oracle remembers of one input."""
 
     def __init__(self, side: int, spec: StreamSpec) -> None:
         self.side, self.spec = side, spec
@@ -174,14 +183,15 @@ class Stream:
         self.stored: list[Accepted] = []
         self.last: dict[Key, int] = {}  # times of the last tuples, and the latest end of their windows
         self.last_end: dict[Key, float] = {}
-        self.ranges: list[RangeEnding] = []  # pending
+        self.ranges: list[PatternEnding] = []  # pending
         self.settled = -math.inf  # the latest time of its settled ranges
-        self.promises: list[Promise] = []
+        self.promises: list[OraclePromise] = []
         self.boundaries: list[tuple[int, Key]] = []  # when each batch first brought a value, and the value
         self.open: set[Key] = set()  # values that clustered() has yet to end
 
     @property
     def wm(self) -> float:
+        """The watermark: the newest time less the lateness, or what a punctuation of the time has raised it to."""
         return self.floor if self.newest is None else max(self.newest - self.spec.lateness_us, self.floor)
 
     def time_of(self, row: Row) -> int:
@@ -197,21 +207,21 @@ class Stream:
         return Punctuation(ts, tuple(patterns), in_band)
 
     def meaning(self, p: Punctuation) -> str:
-        """One of MEANINGS."""
+        """What a punctuation means: one of `MEANINGS`."""
         if any(is_empty(pattern) for pattern in p.patterns):
             return "nothing"
-        told = {c: q for c, q in zip(self.spec.columns, p.patterns, strict=True) if not isinstance(q, Wildcard)}
-        bound = told.get(self.spec.time)
-        if not told:
+        given = {c: q for c, q in zip(self.spec.columns, p.patterns, strict=True) if not isinstance(q, Wildcard)}
+        bound = given.get(self.spec.time)
+        if not given:
             return "end"
-        if len(told) == 1 and isinstance(bound, Range) and bound.low is None and bound.high is not None:
+        if len(given) == 1 and isinstance(bound, Range) and bound.low is None and bound.high is not None:
             return "time"
-        if not told.keys() <= set(self.spec.key):
+        if not given.keys() <= set(self.spec.key):
             return "promise"
         return "values" if all(isinstance(q, Constant | OneOf) for q in self.key_of(p.patterns)) else "range"
 
     def note_boundary(self, first: Arrival) -> None:
-        """The first tuple of a value in a batch: other values that came before it are over."""
+        """Remember the first tuple of a value in a batch: in a clustered stream, other values before it are over."""
         assert first.row is not None
         self.boundaries.append((first.ts, self.key_of(first.row.values)))
 
@@ -232,14 +242,36 @@ class Stream:
         return math.inf if end is None else max(end, ts - 1)
 
     def admits(self, kept: Accepted, later: int) -> bool:
-        """Whether the window of one of its tuples admits a tuple at the same or a later time."""
+        """Whether the window of a stored tuple admits a tuple at this time, which is not earlier than its own."""
         first = self.spec.window.offset_us if isinstance(self.spec.window, TimeWindow) else 0
         return kept.ts + first <= later <= kept.end
 
     def forget(self, kept: Accepted) -> None:
+        """Remove a tuple from the state."""
         self.stored = [each for each in self.stored if each is not kept]
 
-    def give_up_places(self, key: Key) -> None:
+    def stop_counting(self, key: Key) -> None:
+        """Remove all tuples of this value from the count window."""
         for each in self.accepted:
             if each.key == key:
-                each.has_place = False
+                each.is_counted = False
+
+
+# What is remembered of a join
+
+
+class OracleState:
+    """What the oracle remembers of a join between batches, and the output of the current batch."""
+
+    def __init__(self, spec: JoinSpec, integer_key: bool | None = None) -> None:
+        """`integer_key` says whether the key is one column of integers; None: its values show it."""
+        self.spec, self.integer_key = spec, integer_key
+        self.streams = tuple(OracleStream(side, stream) for side, stream in enumerate(spec.streams))
+        self.values: dict[Key, EndedValue] = {}
+        self.covered: list[Covered] = []  # values under ranges in effect
+        self.batch = 0
+        self.touch = 0  # number of the current object
+        self.n_arrivals = 0
+        self.now = -math.inf  # the clock of the batch
+        self.out = BatchOutput()
+        self.output_wm_at_start = -math.inf

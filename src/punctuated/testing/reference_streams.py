@@ -1,94 +1,79 @@
-"""What all joins of the oracle have in common: batches, order, watermarks, the clock, promises and endings.
+"""What all oracles share: batches, watermarks, the clock of a batch, promises and endings.
 
-It is `docs/semantics.md` in executable form: each method belongs to a heading. Three questions are left open, because
-they depend on the other streams: what a tuple meets, what may be forgotten, when a value is over in the output.
-`reference` answers them for two streams, `multiway_reference` for any number.
+It is `docs/semantics.md` in executable form: each method belongs to a heading. Three questions stay open, because their
+answers depend on the other streams: which tuples a tuple meets, what may be forgotten, and when a value is over in the
+output. `reference` answers them for two streams and for unions, `multiway_reference` for any number of streams.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from itertools import product
-from typing import Any
+from collections.abc import Sequence
 
 from punctuated.errors import PromiseBroken
 from punctuated.model.algorithm import Propagation
 from punctuated.model.batch import Row
 from punctuated.model.pattern import WILDCARD, Range
 from punctuated.model.punctuation import Punctuation
-from punctuated.model.spec import JoinSpec, OnViolation
+from punctuated.model.spec import OnViolation
 from punctuated.testing.reference_memory import forget_punctuations
+from punctuated.testing.reference_order import later, sort_batch
 from punctuated.testing.reference_patterns import Patterns, listed, matches_all
 from punctuated.testing.reference_ranges import cover, end_time, glue, settle
 from punctuated.testing.reference_state import (
-    MEANINGS,
     Accepted,
-    Arrival,
     BatchOutput,
     Covered,
     EndedValue,
     Ending,
     Key,
+    OraclePromise,
+    OracleState,
+    OracleStream,
     OutputPunctuation,
-    Promise,
-    RangeEnding,
+    PatternEnding,
     Rejected,
-    Stream,
 )
 
 
-class StreamsReference(ABC):
+class StreamsReference(OracleState, ABC):
     """A join of punctuated streams, batch by batch."""
 
-    def __init__(self, spec: JoinSpec, integer_key: bool | None = None) -> None:
-        self.spec, self.integer_key = spec, integer_key
-        self.streams = tuple(Stream(side, stream) for side, stream in enumerate(spec.streams))
-        self.values: dict[Key, EndedValue] = {}
-        self.covered: list[Covered] = []  # values under ranges in effect
-        self.batch = 0
-        self.touch = 0  # number of the current object
-        self.n_arrivals = 0
-        self.now = -math.inf  # the clock of the batch
-        self.out = BatchOutput()
-        self.output_wm_at_start = -math.inf
-
-    # What depends on the other streams
+    # Questions that depend on the other streams
 
     @abstractmethod
-    def _join(self, ours: Stream, new: Accepted) -> None:
-        """An accepted tuple: what it meets, and whether it is stored."""
+    def _join(self, ours: OracleStream, new: Accepted) -> None:
+        """Take an accepted tuple: join it with the tuples that it meets, and store it if a later one may meet it."""
 
     @abstractmethod
-    def _advance(self, ours: Stream, before: float) -> None:
-        """The watermark of `ours` has moved on from `before`: handle everything that it has passed."""
+    def _advance(self, ours: OracleStream, before: float) -> None:
+        """Handle everything that the watermark of `ours` has passed since it was `before`."""
 
     @abstractmethod
     def _deadlines(self) -> list[float]:
-        """When the last tuple of an ended value may leave its window."""
+        """The times at which the last tuple of an ended value may leave its window."""
 
     @abstractmethod
-    def _purge_for(self, ours: Stream, key: Key) -> None:
-        """An ending of `ours` has taken effect."""
+    def _purge_for(self, ours: OracleStream, key: Key) -> None:
+        """Purge what waited for this value of `ours`: its ending has taken effect."""
 
     @abstractmethod
     def _purge_everywhere(self, key: Key) -> None:
-        """The value is about to be over in the output."""
+        """Purge all tuples of this value: it is about to be over in the output."""
 
     @abstractmethod
-    def _purge_after_end_of(self, ours: Stream) -> None:
-        """The stream has ended."""
+    def _purge_after_end_of(self, ours: OracleStream) -> None:
+        """Purge what waited for this stream: it has ended."""
 
     @abstractmethod
-    def _may_be_punctuated(self, key: Key, ended_by: Stream | None = None) -> None:
-        """Something has happened to a value, perhaps an ending of `ended_by`: punctuate the output if it is over."""
+    def _may_be_punctuated(self, key: Key, ended_by: OracleStream | None = None) -> None:
+        """Punctuate the output if this value is over; it may be that an ending of `ended_by` has just taken effect."""
 
     # A batch
 
     def process(self, *batches: Sequence[Row | Punctuation]) -> BatchOutput:
-        """One batch of every stream: what it brings."""
+        """Process a batch of each stream, and return what they bring."""
         self._start_batch()
-        arrived = [arrival for side, objects in enumerate(batches) for arrival in self._arrivals(side, objects)]
-        for arrival in self._sort_out(arrived):
+        for arrival in sort_batch(self, batches):
             self.touch += 1
             self._clock_runs_to(arrival.ts)
             if arrival.row is not None:
@@ -103,7 +88,7 @@ class StreamsReference(ABC):
         return self._end_batch()
 
     def end(self) -> BatchOutput:
-        """A final batch with nothing but the end of all streams."""
+        """Process a last batch that has nothing but the end of all streams."""
         known = [stream.newest for stream in self.streams if stream.newest is not None]
         ends: list[list[Row | Punctuation]] = []
         for stream in self.streams:
@@ -136,91 +121,9 @@ class StreamsReference(ABC):
     def _output_watermark(self) -> float:
         return min(stream.wm for stream in self.streams)
 
-    # Objects and their order
-
-    def _arrivals(self, side: int, objects: Sequence[Row | Punctuation]) -> Iterator[Arrival]:
-        stream = self.streams[side]
-        for number, each in enumerate(objects):
-            if isinstance(each, Punctuation):
-                yield from (Arrival(side, p.ts, number, punctuation=p) for p in self._one_by_one(stream, each))
-                continue
-            ts = stream.time_of(each)
-            yield Arrival(side, ts, number, row=each)
-            flag = stream.spec.flag
-            flagged = flag is not None and each.values[stream.spec.columns.index(flag)]
-            key = stream.key_of(each.values)
-            if flagged and None not in key:
-                yield Arrival(side, ts, number, punctuation=stream.ending(ts, key), flagged=True)
-
-    def _one_by_one(self, ours: Stream, p: Punctuation) -> list[Punctuation]:
-        """A punctuation that names several values, as one punctuation for each of them."""
-        if ours.meaning(p) != "values":
-            return [p]
-        keys = product(*(listed(pattern) for pattern in ours.key_of(p.patterns)))
-        return [ours.ending(p.ts, key, p.in_band) for key in keys]
-
-    def _order(self, arrival: Arrival) -> tuple[Any, ...]:
-        stream = self.streams[arrival.side]
-        if arrival.punctuation is not None:
-            meaning = stream.meaning(arrival.punctuation)
-            patterns = stream.key_of(arrival.punctuation.patterns)
-            content = [listed(pattern) for pattern in patterns] if meaning == "values" else repr(patterns)
-            return arrival.ts, 1, arrival.side, MEANINGS.index(meaning), not arrival.punctuation.in_band, content
-        assert arrival.row is not None
-        spec = stream.spec
-        first = [*([spec.order] if spec.order is not None else []), *spec.key]
-        columns = first + [column for column in spec.columns if column not in first]
-        values = [arrival.row.values[spec.columns.index(column)] for column in columns]
-        return arrival.ts, 0, arrival.side, [(value is None, value) for value in values]
-
     # Watermarks
 
-    def _sort_out(self, arrivals: Sequence[Arrival]) -> list[Arrival]:
-        kept = []
-        newest = [stream.newest for stream in self.streams]
-        ahead = set()
-        in_order = sorted(arrivals, key=self._order)
-        first_of_value = self._first_of_values(in_order)
-        for arrival in in_order:
-            side, row = arrival.side, arrival.row
-            if row is not None and self._is_ahead(side, arrival.ts, newest[side]):
-                self.out.rejected.append(Rejected(side, row, "ahead"))
-                ahead.add((side, arrival.number))
-                continue
-            if arrival.flagged and (side, arrival.number) in ahead:
-                continue
-            if arrival.punctuation is None or arrival.punctuation.in_band:
-                newest[side] = _later(newest[side], arrival.ts)
-                self.streams[side].batch_newest = _later(self.streams[side].batch_newest, arrival.ts)
-            if row is not None and arrival in first_of_value:
-                self.streams[side].note_boundary(arrival)
-            if row is not None and arrival.ts < self.streams[side].wm_at_start:
-                self.out.rejected.append(Rejected(side, row, "late"))
-                continue
-            kept.append(arrival)
-        return kept
-
-    def _first_of_values(self, in_order: Sequence[Arrival]) -> set[Arrival]:
-        """The first tuple of each value that a stream brings in this batch, even if it is rejected.
-
-        A key with a null equals no other key: each such tuple is the first of its value.
-        """
-        first: dict[tuple[int, Key], Arrival] = {}
-        nulls = set()
-        for arrival in in_order:
-            if arrival.row is not None:
-                key = self.streams[arrival.side].key_of(arrival.row.values)
-                if None in key:
-                    nulls.add(arrival)
-                else:
-                    first.setdefault((arrival.side, key), arrival)
-        return nulls | set(first.values())
-
-    def _is_ahead(self, side: int, ts: int, newest: int | None) -> bool:
-        max_ahead = self.streams[side].spec.max_ahead_us
-        return max_ahead is not None and newest is not None and ts > newest + max_ahead
-
-    def _grow_floor(self, ours: Stream, floor: float) -> None:
+    def _grow_floor(self, ours: OracleStream, floor: float) -> None:
         before = ours.wm
         ours.floor = max(ours.floor, floor)
         self._advance(ours, before)
@@ -228,7 +131,7 @@ class StreamsReference(ABC):
     # The clock of a batch
 
     def _clock_runs_to(self, time: float) -> None:
-        """What falls due on the way happens at its own moment; the effects of a moment follow its objects."""
+        """Advance the clock. What is due before `time` happens at its own moment, after the objects of that moment."""
         if time > self.now:
             self._pending_take_effect()
             while (moment := min(self._moments_to_come(), default=math.inf)) < time:
@@ -240,7 +143,7 @@ class StreamsReference(ABC):
         return [stream.batch_newest for stream in self.streams if stream.batch_newest is not None]
 
     def _moments_to_come(self) -> list[float]:
-        """When an ending may take effect, or the last tuple of an ended value may leave its window."""
+        """The later times at which an ending may take effect, or the last tuple of an ended value may go."""
         moments = self._deadlines()
         for ours in self.streams:
             lateness = ours.spec.lateness_us
@@ -254,7 +157,7 @@ class StreamsReference(ABC):
         for stream in self.streams:
             if stream.batch_newest is not None:
                 before = stream.wm
-                stream.newest = _later(stream.newest, int(min(moment, stream.batch_newest)))
+                stream.newest = later(stream.newest, int(min(moment, stream.batch_newest)))
                 self._advance(stream, before)
 
     def _pending_take_effect(self) -> None:
@@ -262,14 +165,14 @@ class StreamsReference(ABC):
             if ours.spec.clustered:
                 self._end_clusters(ours)
             while (pending := self._next_pending(ours)) is not None:
-                if isinstance(pending, RangeEnding):
+                if isinstance(pending, PatternEnding):
                     self._range_takes_effect(ours, pending)
                 else:
                     self._value_takes_effect(ours, pending)
                     self._may_be_punctuated(pending, ended_by=ours)
 
-    def _next_pending(self, ours: Stream) -> Key | RangeEnding | None:
-        pending: list[tuple[int, int, Key | RangeEnding]] = []
+    def _next_pending(self, ours: OracleStream) -> Key | PatternEnding | None:
+        pending: list[tuple[int, int, Key | PatternEnding]] = []
         for key, value in self.values.items():
             if ours.side in value.endings and not value.endings[ours.side].in_effect:
                 pending.append((value.endings[ours.side].effect_ts, value.endings[ours.side].arrival, key))
@@ -279,21 +182,21 @@ class StreamsReference(ABC):
 
     # A tuple
 
-    def _tuple(self, ours: Stream, row: Row, ts: int) -> None:
+    def _tuple(self, ours: OracleStream, row: Row, ts: int) -> None:
         new = Accepted(row, ts, ours.key_of(row.values), ours.window_end(row))
-        if self._breaks_promise(ours, new) and self._turned_away(ours, new):
+        if self._breaks_promise(ours, new) and self._is_rejected(ours, new):
             return
         ours.accepted.append(new)
         if not new.has_null:
             ours.last_end[new.key] = max(new.end, ours.last_end[new.key] if new.key in ours.last else new.end)
-            ours.last[new.key] = _later(ours.last.get(new.key), ts)
+            ours.last[new.key] = later(ours.last.get(new.key), ts)
         self._join(ours, new)
         if ours.spec.unique and not new.has_null:
             self._end_value(ours, new.key, ts, at_once=True)
         if ours.spec.clustered and not new.has_null:
             ours.open.add(new.key)
 
-    def _breaks_promise(self, ours: Stream, new: Accepted) -> bool:
+    def _breaks_promise(self, ours: OracleStream, new: Accepted) -> bool:
         if new.ts < ours.floor:
             return True
         for promise in ours.promises:
@@ -305,8 +208,8 @@ class StreamsReference(ABC):
             return True
         return any(ending.in_effect or ending.ts < new.ts for ending in self._endings(ours, new.key))
 
-    def _turned_away(self, ours: Stream, new: Accepted) -> bool:
-        """What `on_violation` says about a tuple that breaks a promise."""
+    def _is_rejected(self, ours: OracleStream, new: Accepted) -> bool:
+        """Whether a tuple that breaks a promise is rejected, as `on_violation` says (or as the output requires)."""
         if ours.spec.on_violation is OnViolation.FAIL:
             raise PromiseBroken(f"stream {ours.spec.name!r}: {new.row.values} comes after it was punctuated")
         if ours.spec.on_violation is OnViolation.REJECT:
@@ -319,7 +222,7 @@ class StreamsReference(ABC):
 
     # A punctuation
 
-    def _punctuation(self, ours: Stream, p: Punctuation) -> None:
+    def _punctuation(self, ours: OracleStream, p: Punctuation) -> None:
         meaning = ours.meaning(p)
         if ours.ended_at is not None or meaning == "nothing":
             return
@@ -330,7 +233,7 @@ class StreamsReference(ABC):
             assert isinstance(bound, Range)
             self._grow_floor(ours, bound.high + 1 if bound.high_closed else bound.high)
         elif meaning == "promise":
-            ours.promises.append(Promise(p, self._next_arrival(), self.touch, self.batch))
+            ours.promises.append(OraclePromise(p, self._next_arrival(), self.touch, self.batch))
         elif meaning == "values":
             key = tuple(listed(pattern)[0] for pattern in ours.key_of(p.patterns))
             self._end_value(ours, key, p.ts, announced=not p.in_band)
@@ -343,63 +246,65 @@ class StreamsReference(ABC):
 
     # Ending a value
 
-    def _endings(self, ours: Stream, key: Key) -> list[Ending]:
-        """What `ours` has said about the end of this value, by name or by a pending range."""
+    def _endings(self, ours: OracleStream, key: Key) -> list[Ending]:
+        """The endings by which `ours` has ended this value: by name, and by pending ranges."""
         by_name = self.values[key].endings if key in self.values else {}
         named = [by_name[ours.side]] if ours.side in by_name else []
         return named + [ending for ending in ours.ranges if matches_all(ending.patterns, key)]
 
-    def _covering(self, ours: Stream, key: Key) -> list[Covered]:
-        """The piece under ranges in effect that holds the value."""
+    def _covering(self, ours: OracleStream, key: Key) -> list[Covered]:
+        """The values under ranges of `ours` in effect, where these include this value."""
         return [each for each in self.covered if ours.side in each.ends and matches_all(each.patterns, key)]
 
-    def _ended_with_effect(self, ours: Stream, key: Key) -> int | None:
-        """The `p.ts` of the ending in effect, if there is one: by name, else by range, else by the stream's end."""
+    def _ended_with_effect(self, ours: OracleStream, key: Key) -> int | None:
+        """The `p.ts` of the ending in effect of this value: by name, else by range, else by the end of the stream."""
         punctuated = self._punctuated_with_effect(ours, key)
         return ours.ended_at if punctuated is None else punctuated
 
-    def _punctuated_with_effect(self, ours: Stream, key: Key) -> int | None:
+    def _punctuated_with_effect(self, ours: OracleStream, key: Key) -> int | None:
         named = [ending.ts for ending in self._endings(ours, key) if ending.in_effect]
         by_range = [int(end_time(self, each, ours.side)) for each in self._covering(ours, key)]
         return next(iter(named + by_range), None)
 
-    def _proved_over(self, stream: Stream, key: Key) -> int | None:
-        """The `p.ts` by which `stream` proves that this value is over, if the algorithm uses punctuations."""
+    def _proved_over(self, stream: OracleStream, key: Key) -> int | None:
+        """The `p.ts` by which `stream` proves that this value is over; any algorithm uses the end of a stream."""
         return self._ended_with_effect(stream, key) if self.spec.algorithm.by_punctuation else stream.ended_at
 
-    def _end_value(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
+    def _end_value(self, ours: OracleStream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> None:
         if self._put_in_effect(ours, key, ts, at_once, announced):
             self._may_be_punctuated(key, ended_by=ours)
 
-    def _put_in_effect(self, ours: Stream, key: Key, ts: int, at_once: bool = False, announced: bool = False) -> bool:
-        """Ends the value; if that takes effect now, purges the tuples that waited for it."""
+    def _put_in_effect(
+        self, ours: OracleStream, key: Key, ts: int, at_once: bool = False, announced: bool = False
+    ) -> bool:
+        """End the value; if that takes effect now, purge the tuples that waited for it and return True."""
         if self._ended_with_effect(ours, key) is not None:
             return False
         value = self.values.setdefault(key, EndedValue(self.touch, self._is_punctuated(key)))
         is_repeated = ours.side in value.endings
         value.touched = value.touched if is_repeated else self.touch
-        said = Ending(ts, self._next_arrival(), announced=announced)
-        ending = value.endings.setdefault(ours.side, said)
-        if (said.ts, said.announced) < (ending.ts, ending.announced):
-            ending = value.endings[ours.side] = said
+        new = Ending(ts, self._next_arrival(), announced=announced)
+        ending = value.endings.setdefault(ours.side, new)
+        if (new.ts, new.announced) < (ending.ts, ending.announced):
+            ending = value.endings[ours.side] = new
         if at_once or (not is_repeated and ours.wm >= ending.effect_ts):
             self._value_takes_effect(ours, key)
         return ending.in_effect
 
-    def _value_takes_effect(self, ours: Stream, key: Key) -> None:
+    def _value_takes_effect(self, ours: OracleStream, key: Key) -> None:
         self.values[key].endings[ours.side].in_effect = True
         if self.spec.algorithm.by_punctuation:
             self._purge_for(ours, key)
 
-    def _end_clusters(self, ours: Stream) -> None:
-        """`clustered()`: ends each value that the stream has left, at the time of the tuple that shows it."""
+    def _end_clusters(self, ours: OracleStream) -> None:
+        """End each value that a clustered stream has left, at the time of the tuple that shows it."""
         newest = -math.inf if ours.newest is None else ours.newest
         left = [(ours.left_at(key), ours.last.get(key), key) for key in ours.open if ours.left_at(key) <= newest]
         for left_at, _, key in sorted(left):
             ours.open.remove(key)
             self._end_value(ours, key, int(left_at))
 
-    def _end_stream(self, ours: Stream, ts: int) -> None:
+    def _end_stream(self, ours: OracleStream, ts: int) -> None:
         pending = [k for k, v in self.values.items() if ours.side in v.endings and not v.endings[ours.side].in_effect]
         before = ours.wm
         ours.floor = math.inf
@@ -415,14 +320,14 @@ class StreamsReference(ABC):
 
     # Range endings
 
-    def _end_range(self, ours: Stream, p: Punctuation) -> None:
-        ending = RangeEnding(p.ts, self._next_arrival(), announced=not p.in_band)
+    def _end_range(self, ours: OracleStream, p: Punctuation) -> None:
+        ending = PatternEnding(p.ts, self._next_arrival(), announced=not p.in_band)
         ending.patterns, ending.touched = ours.key_of(p.patterns), self.touch
         ours.ranges.append(ending)
         if ours.wm >= ending.effect_ts:
             self._range_takes_effect(ours, ending)
 
-    def _range_takes_effect(self, ours: Stream, ending: RangeEnding) -> None:
+    def _range_takes_effect(self, ours: OracleStream, ending: PatternEnding) -> None:
         ours.ranges.remove(ending)
         stored = {kept.key for stream in self.streams for kept in stream.stored}
         waiting = {key for key, value in self.values.items() if not value.punctuated}
@@ -457,18 +362,14 @@ class StreamsReference(ABC):
                 value.endings[stream.side] = Ending(ts, self._next_arrival(), in_effect=True)
 
     def _regular(self, key: Key) -> tuple[int, str] | None:
-        """PW-08: all streams have ended it."""
+        """PW-08: a value is over in the output when all streams have ended it."""
         if self.spec.algorithm.propagation is Propagation.NONE:
             return None
         ended = [self._ended_with_effect(stream, key) for stream in self.streams]
-        told = [ts for ts in ended if ts is not None]
-        return (max(told), self._by_all) if len(told) == len(ended) else None
+        known = [ts for ts in ended if ts is not None]
+        return (max(known), self._by_all) if len(known) == len(ended) else None
 
     @property
     def _by_all(self) -> str:
         """The reason of a regular output punctuation."""
         return "both" if len(self.streams) == 2 else "all"
-
-
-def _later(one: int | None, two: int) -> int:
-    return two if one is None else max(one, two)

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for punctuated streams.
+"""Hypothesis strategies for joins of two punctuated streams.
 
 `cases` are arbitrary: late tuples, broken promises and clocks that run ahead are frequent. `honest_cases` keep their
 bounds and promises, however they are cut into batches. Domains are small, so that keys meet, windows end, and equal
@@ -32,7 +32,7 @@ from punctuated.testing.reference_patterns import matches_all
 
 COLUMNS = {LEFT: ("k", "ts", "v", "f"), RIGHT: ("k", "ts", "w", "f")}
 LARGEST_KEY, LARGEST_TIME = 6, 40
-_ENDS_AFTER = (-2, 0, 3, 9)  # the time of a tuple with this payload, where windows end by a column
+_ENDS_AFTER = (-2, 0, 3, 9)  # by payload: how long after a tuple its window ends, where windows end by a column
 ALGORITHMS: tuple[Algorithm, ...] = (
     choose_algorithm("pwjoin"),
     choose_algorithm("pwjoin", "regular"),
@@ -45,7 +45,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
 )
 
 Object = Row | Punctuation
-Batch = tuple[list[Object], ...]  # of every stream
+Batch = tuple[list[Object], ...]  # one list for each stream
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class HonestCase:
         return [self._batch(self.history[a:b]) for a, b in pairwise(edges)]
 
     def without_punctuations(self) -> "HonestCase":
-        """The same tuples without punctuations."""
+        """This case without its punctuations, with the same tuples."""
         streams = tuple(
             replace(stream, flag=None, unique=False, clustered=False, punctuated=False) for stream in self.spec.streams
         )
@@ -78,7 +78,7 @@ class HonestCase:
         return replace(self, spec=replace(self.spec, streams=streams), history=history)
 
     def is_under_a_range(self, key: Any) -> bool:
-        """Whether a range of some stream holds this key: which such keys come out one by one depends on the cuts."""
+        """Whether a range of some stream matches this key; the cuts decide which such keys are punctuated by name."""
         ranges = [each.patterns[0] for _, each in self.history if isinstance(each, Punctuation)]
         return any(isinstance(pattern, Range) and matches_all((pattern,), (key,)) for pattern in ranges)
 
@@ -110,7 +110,7 @@ def windows(side: Side, counts: bool = True) -> st.SearchStrategy[Window]:
 
 
 def with_end(spec: StreamSpec, each: Object) -> Object:
-    """If the stream has such windows, turn a tuple's payload into the end of its window, near its own time."""
+    """An object whose payload is the end of its window, if windows end by that column; else the object as it is."""
     if isinstance(each, Punctuation) or not isinstance(spec.window, UntilWindow):
         return each
     key, ts, payload, flag = each.values
@@ -143,15 +143,15 @@ def ranges(draw: st.DrawFn) -> Range:
 
 
 def tiles() -> st.SearchStrategy[Range]:
-    """Ranges that lie side by side."""
+    """Ranges that follow each other without a gap or an overlap."""
     return st.sampled_from([Range(low, low + 2, high_closed=False) for low in range(0, LARGEST_KEY + 1, 2)])
 
 
 @st.composite
 def range_endings(draw: st.DrawFn, batches: Sequence[int]) -> list[tuple[int, Punctuation]]:
-    """Ranges that a stream ends, each with its batch; so many that ranges of two streams are likely to meet.
+    """Endings of ranges, each with the number of its batch; so many that ranges of two streams are likely to meet.
 
-    The times around which the batches lie are given.
+    `batches` has a time for each batch, which is not far from the times in that batch.
     """
     drawn = draw(st.lists(st.tuples(st.integers(0, len(batches) - 1), tiles() | ranges()), min_size=2, max_size=5))
     return [
@@ -267,20 +267,20 @@ def cases(
     """
     n_batches = draw(st.integers(1, max_batches))
     by_ranges = with_ranges and draw(st.booleans())
-    told = draw(st.sampled_from([(True, True), (True, True), (True, False), (False, True), (False, False)]))
+    punctuated = draw(st.sampled_from([(True, True), (True, True), (True, False), (False, True), (False, False)]))
     pace = draw(st.integers(2, 9))
     batches: list[Batch] = []
     for number in range(n_batches):
         left, right = (
             draw(st.lists(objects(number * pace + 4, with_ranges, with_punctuations, announced), max_size=max_objects))
-            for with_punctuations in told
+            for with_punctuations in punctuated
         )
         batches.append((left, right))
     for side in Side if by_ranges else ():
         for at, ending in draw(range_endings([number * pace + 2 for number in range(n_batches)])):
             batches[at][side].append(ending)
     left_spec, right_spec = (
-        say_whether_punctuated(draw(stream_specs(side, policies)), [each for batch in batches for each in batch[side]])
+        declared_as_punctuated(draw(stream_specs(side, policies)), [each for batch in batches for each in batch[side]])
         for side in Side
     )
     spec = JoinSpec(
@@ -300,10 +300,10 @@ def _with_ends(spec: JoinSpec, batches: Sequence[Batch]) -> list[Batch]:
     ]
 
 
-def say_whether_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> StreamSpec:
-    """The declaration of a stream with these objects: it says whether they contain punctuations."""
-    told = any(isinstance(each, Punctuation) for each in stream)
-    return replace(spec, punctuated=told or spec.flag is not None or spec.unique or spec.clustered)
+def declared_as_punctuated(spec: StreamSpec, stream: Sequence[Object]) -> StreamSpec:
+    """The declaration of a stream with these objects, which says whether there are punctuations among them."""
+    has_any = any(isinstance(each, Punctuation) for each in stream)
+    return replace(spec, punctuated=has_any or spec.flag is not None or spec.unique or spec.clustered)
 
 
 @st.composite
@@ -345,16 +345,16 @@ def _window_spec(draw: st.DrawFn, side: Side, keyed: bool) -> StreamSpec:
 
 @dataclass
 class Promises:
-    """What one honest stream has said so far, in the order of time."""
+    """What an honest stream has promised so far, in the order of time."""
 
     spec: StreamSpec
-    told: list[Punctuation] = field(default_factory=list)
+    made: list[Punctuation] = field(default_factory=list)
     closed: set[Any] = field(default_factory=set)
     seen: list[Any] = field(default_factory=list)
     ended: bool = False
 
     def refuses(self, each: Object) -> bool:
-        """Whether the stream may no longer send this."""
+        """Whether this object would break a promise of the stream."""
         return self.ended or (isinstance(each, Row) and not self._allows(each))
 
     def _allows(self, row: Row) -> bool:
@@ -365,16 +365,16 @@ class Promises:
             return False
         if self.spec.clustered and key in self.seen and self.seen[-1] != key and key is not None:
             return False
-        return not any(p.ts + (not p.in_band) <= ts and matches_all(p.patterns, row.values) for p in self.told)
+        return not any(p.ts + (not p.in_band) <= ts and matches_all(p.patterns, row.values) for p in self.made)
 
     def announced(self) -> list[Punctuation]:
         """The endings that were announced apart from the stream."""
-        return [p for p in self.told if not p.in_band]
+        return [p for p in self.made if not p.in_band]
 
     def note(self, each: Object) -> None:
-        """Remembers what the stream says with this object."""
+        """Remember what the stream promises with this object."""
         if isinstance(each, Punctuation):
-            self.told.append(each)
+            self.made.append(each)
             self.ended = self.ended or ends_stream(each)
             return
         self.seen.append(each.values[0])
@@ -430,7 +430,7 @@ def honest_cases(
             arrivals.append((ts + delay + lag * side, ts, side, each))
     history = [(side, each) for _, _, side, each in sorted(arrivals, key=lambda arrival: arrival[:2])]
     left, right = (
-        say_whether_punctuated(spec, [each for s, each in history if s is side])
+        declared_as_punctuated(spec, [each for s, each in history if s is side])
         for side, spec in ((LEFT, left), (RIGHT, right))
     )
     spec = JoinSpec(
@@ -478,12 +478,12 @@ def ends_stream(each: Object) -> bool:
 
 
 def with_true_bounds(history: Sequence[tuple[int, Object]]) -> list[tuple[int, Object]]:
-    """Lowers every `ts <= t` below all tuples that come after it, by arrival or by time."""
+    """The history with every promise `ts <= t` lowered until all tuples keep it that are later, in it or in time."""
     true = []
-    for place, (side, each) in enumerate(history):
+    for position, (side, each) in enumerate(history):
         if isinstance(each, Punctuation) and isinstance(each.patterns[1], Range):
             rows = [(at, row.values[1]) for at, (s, row) in enumerate(history) if s == side and isinstance(row, Row)]
-            later = [ts for at, ts in rows if at > place or ts > each.ts]
+            later = [ts for at, ts in rows if at > position or ts > each.ts]
             bound = replace(each.patterns[1], high=min([each.patterns[1].high, *(ts - 1 for ts in later)]))
             each = replace(each, patterns=(each.patterns[0], bound, *each.patterns[2:]))
         true.append((side, each))

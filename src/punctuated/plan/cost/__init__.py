@@ -1,16 +1,19 @@
 """What a window join costs, which structures to choose, how many results to expect: Kang, Naughton and Viglas.
 
-One function per formula, over one `CostModel`. *A* is the left stream and *B* the right one; a pair of two numbers, and
-a pair of two letters such as "TN", always has the left one first. With logical windows, `windows` are rates times
+There is one function per formula, over one `CostModel`. *A* is the left stream and *B* the right one; two numbers, and
+two letters such as "TN", always have that of the left stream first. With logical windows, `windows` are rates times
 lengths (KN-09). Formulas that are here only because a paper prints them come from `paper`.
 """
 
-from punctuated.plan.cost.choice import ALL_PAIRS, best, candidates
+from punctuated.plan.cost.cardinality import output_rate, selectivity, window_state
 from punctuated.plan.cost.crossover import SHOWN_PAIRS, Crossover, crossovers
 from punctuated.plan.cost.inputs import BUCKET_SIZE, NODE_SIZE, PREDICATES, STRUCTURES
 from punctuated.plan.cost.model import (
+    ALL_PAIRS,
     Candidate,
     CostModel,
+    best,
+    candidates,
     direction_costs,
     insert_cost,
     invalidate_cost,
@@ -18,7 +21,6 @@ from punctuated.plan.cost.model import (
     probe_cost,
     unit_time_cost,
 )
-from punctuated.plan.cost.output import output_rate, selectivity
 from punctuated.plan.cost.paper.closed_forms import hh_ht_ratio, ht_nt_ratio, th_hh_ratio, tn_th_ratio
 from punctuated.plan.cost.paper.limited_output import (
     cpu_limited_output_rate,
@@ -32,7 +34,6 @@ from punctuated.plan.cost.paper.limited_output import (
 from punctuated.plan.cost.paper.one_way import btree_cost, hash_cost, nested_loops_cost, ttree_cost
 from punctuated.plan.cost.paper.pwjoin_state import purge_probability, pwjoin_state
 from punctuated.plan.cost.paper.table import PAPER_TABLE, Workload
-from punctuated.plan.cost.waits import window_state
 from punctuated.plan.cost.weights import (
     KANG_WEIGHTS,
     ValueIndexWeight,

@@ -1,6 +1,6 @@
-"""At which shares of the input the cheapest pair of structures changes (KN-21, KN-22).
+"""The shares of the input at which the cheapest pair of structures changes (KN-21, KN-22).
 
-The cost of a pair is linear in the share of lambda_a: the winners are the lower envelope of a few straight lines.
+The cost of a pair is linear in the share of lambda_a, so the cheapest pairs are the lower envelope of straight lines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ SHOWN_PAIRS = ("HH", "TT", "HT", "TH", "HN", "NH", "TN", "NT")  # those of figur
 
 @dataclass(frozen=True)
 class Crossover:
-    """Up to `share` of lambda_a in all input `before` is the cheapest pair, from there on `after`."""
+    """The cheapest pair is `before` up to this share of lambda_a in all input, and `after` from there on."""
 
     share: float
     before: str
@@ -23,11 +23,11 @@ class Crossover:
 
     @property
     def ratio(self) -> float:
-        """The same point as `lambda_a / lambda_b`, the form of Eq. (8) to (11)."""
+        """The share as the ratio `lambda_a / lambda_b`, the form of Eq. (8) to (11)."""
         return self.share / (1 - self.share)
 
 
-class _Line(NamedTuple):
+class _CostLine(NamedTuple):
     start: float  # cost if all input is of stream B
     slope: float
 
@@ -56,11 +56,13 @@ def crossovers(
     model = CostModel(**options)
     all_right, all_left = (full_load(windows, rates, matches) for rates in ((0.0, 1.0), (1.0, 0.0)))
     starts = {pair: model.join(pair, all_right) for pair in pairs}
-    return tuple(_envelope({pair: _Line(start, model.join(pair, all_left) - start) for pair, start in starts.items()}))
+    return tuple(
+        _envelope({pair: _CostLine(start, model.join(pair, all_left) - start) for pair, start in starts.items()})
+    )
 
 
-def _envelope(lines: Mapping[str, _Line]) -> list[Crossover]:
-    """The changes along the lowest line from 0 to 1; a line that takes over is flatter, so this ends."""
+def _envelope(lines: Mapping[str, _CostLine]) -> list[Crossover]:
+    """The changes along the lowest line from 0 to 1; each next line is flatter, so this ends."""
     found: list[Crossover] = []
     winner = min(lines, key=lambda pair: (lines[pair], pair))
     while True:

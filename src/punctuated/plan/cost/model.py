@@ -1,14 +1,15 @@
-"""The cost model of window joins: what it costs to probe, to update, and to join (KN-10 … KN-16).
+"""The cost model of window joins: what it costs to probe, to update and to join, and which structures are cheapest.
 
-A structure on window B serves the direction A → B: tuples of A probe it, tuples of B update it. All costs are in the
-unit of the weights, see `weights`.
+A structure on window B serves the direction A → B: tuples of A probe it, tuples of B update it (KN-10 … KN-16). All
+costs are in the unit of the weights, see `weights`. `CostModel` has the formulas; the functions below it are the same
+formulas with checked arguments, for users. Beside their own arguments they take the options of a `CostModel`.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TypedDict, Unpack
+from typing import Required, TypedDict, Unpack
 
 from punctuated.errors import CostError
 from punctuated.model.load import Observation
@@ -29,6 +30,8 @@ from punctuated.plan.cost.inputs import (
 from punctuated.plan.cost.touched import tuples_probed, tuples_updated
 from punctuated.plan.cost.weights import KANG_WEIGHTS, Weights
 
+ALL_PAIRS = tuple(f"{on_a}{on_b}" for on_a, on_b in product(STRUCTURES, repeat=2))
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -40,7 +43,7 @@ class Candidate:
 
 
 class ModelOptions(TypedDict, total=False):
-    """What a `CostModel` is made of, as options of functions that make one."""
+    """The options of functions that make a `CostModel`."""
 
     weights: Weights
     bucket_size: float
@@ -69,7 +72,7 @@ class CostModel:
         check_bucket_size(self.bucket_size)
         check_node_size(self.node_size)
 
-    # One direction
+    # A structure
 
     def probe(self, structure: str, window: float, matches: float = 0) -> float:
         """Cost of one search: tuples touched, times P, and the costs that the paper leaves out (see `Weight`)."""
@@ -138,9 +141,7 @@ class CostModel:
         return arrivals + (left * in_right + right * in_left) * weight.match
 
 
-# The cost of one direction of a join: one stream probes a window, the other one updates it (KN-11 … KN-16).
-#
-# Functions over `CostModel`: their options beside those named here are its `weights`, `bucket_size` and `node_size`.
+# One direction of a join: one stream probes a window, the other one updates it
 
 
 def probe_cost(structure: str, window: float, *, matches: float = 0, **options: Unpack[ModelOptions]) -> float:
@@ -204,17 +205,17 @@ def one_way_cost(
     return probes * model.weights.loop + worked
 
 
-# The cost of a whole join per unit of time: the sum of its two directions (KN-10, KN-11, KN-19).
+# A join: the sum of its two directions
 
 
-class JoinOptions(ModelOptions, total=False):
-    """Options of all functions that weigh whole joins."""
+class CostOptions(ModelOptions, total=False):
+    """The options of functions that compute the cost of a join."""
 
     matches: float | Sequence[float]
 
 
 def full_load(windows: Sequence[float], rates: Sequence[float], matches: float | Sequence[float] = 0) -> Observation:
-    """The load of a join that sheds nothing, from numbers that users gave."""
+    """The load of a join that sheds nothing, from the arguments of a user."""
     return Observation.unshed(sides(rates, "rates"), sides(windows, "windows"), both_sides(matches, "matches"))
 
 
@@ -246,7 +247,7 @@ def direction_costs(
 
 
 def unit_time_cost(
-    pair: str, *, windows: Sequence[float], rates: Sequence[float], **options: Unpack[JoinOptions]
+    pair: str, *, windows: Sequence[float], rates: Sequence[float], **options: Unpack[CostOptions]
 ) -> float:
     """Eq. (1): what a join costs per unit of time, in seconds of CPU per 60 seconds of input (XD-23).
 
@@ -258,3 +259,51 @@ def unit_time_cost(
         4.67
     """
     return sum(direction_costs(pair, windows=windows, rates=rates, **options))
+
+
+# The choice of structures (KN-05, KN-32)
+
+
+class Choice(CostOptions, total=False):
+    """The arguments of `candidates`."""
+
+    windows: Required[Sequence[float]]
+    rates: Required[Sequence[float]]
+    predicate: str
+    structures: str
+
+
+def candidates(
+    *,
+    windows: Sequence[float],
+    rates: Sequence[float],
+    predicate: str = "=",
+    structures: str = "NHBT",
+    matches: float | Sequence[float] = 0,
+    **options: Unpack[ModelOptions],
+) -> list[Candidate]:
+    """All pairs of structures that the predicate allows, the cheapest first; ties by name.
+
+    Args:
+        windows: Tuples in the windows of both streams.
+        rates: Tuples per second of both streams; where tuples are shed, the effective ones (KN-38).
+        predicate: `=`, one of `<`, `<=`, `>`, `>=`, `band` for ranges, or `any`.
+        structures: The structures to choose from; the paper leaves out `B`, which takes more memory than `T` (KN-21).
+        matches: Expected matches of a search, in window A and in window B; see `probe_cost`.
+        options: `weights`, `bucket_size` and `node_size`, see `CostModel`.
+
+    Example:
+        >>> [each.pair for each in candidates(windows=(9500, 500), rates=(2, 998), predicate="<")[:3]]
+        ['BN', 'TN', 'BT']
+    """
+    return CostModel(**options).candidates(full_load(windows, rates, matches), predicate, structures)
+
+
+def best(**choice: Unpack[Choice]) -> str:
+    """The cheapest pair of structures; the arguments are those of `candidates`.
+
+    Example:
+        >>> best(windows=(9500, 500), rates=(2, 998), structures="NHT")
+        'TN'
+    """
+    return candidates(**choice)[0].pair

@@ -1,14 +1,14 @@
 """How many tuples an operation touches in each structure (KN-12); ceilings are part of the formulas (XD-01).
 
-Logarithms are counted, not computed: with floating point, a power of the base could end up one too high. Weights that
-are fitted to several windows do without ceilings: nodes are not full, so that what is measured has other steps or none.
+Logarithms are counted, not computed: in floating point, the ceiling of a power of the base could be one too high.
+Weights that were fitted to several windows use no ceilings: nodes are not full, so measured costs have no such steps.
 """
 
 import math
 
 from punctuated.plan.cost.inputs import check_structure
 
-_FILL = 0.7  # of a leaf, on average
+_FILL = 0.7  # how full a leaf is on average
 
 
 def tuples_probed(

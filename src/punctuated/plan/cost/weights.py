@@ -1,7 +1,8 @@
 """Weights: what it costs to touch one tuple in a structure, as measured by the paper or on this machine (KN-17, KN-18).
 
 Unit: seconds of CPU per 60 seconds of input, for one tuple touched per second; a join that costs 60 needs one core for
-itself (XD-23).
+itself (XD-23). `punctuated cost calibrate` measures the weights of a machine and saves them; weights that are loaded
+equal those that were saved.
 """
 
 import json
@@ -16,7 +17,7 @@ from punctuated.storage.private_folder import do_without, private_folder, user_f
 
 
 def _as_floats(weights: object, checked: Callable[[float, str], float], *names: str) -> None:
-    """Check these fields and keep them as plain floats, whatever numbers were given: only those are saved exactly."""
+    """Check these fields and convert them to plain floats, the only numbers that JSON saves exactly."""
     for name in names:
         object.__setattr__(weights, name, checked(getattr(weights, name), name))
 
@@ -105,7 +106,7 @@ KANG_WEIGHTS = Weights(
 )
 
 
-# Weights on disk, as JSON: what comes back equals what was saved.
+# Weights on disk
 
 
 def weights_path() -> Path:
@@ -158,7 +159,7 @@ def weights_content(weights: Weights) -> dict[str, Any]:
 
 
 def _filled(weight: Weight) -> dict[str, float]:
-    """What differs from its default. A match that was measured to cost nothing is not one whose cost is unknown."""
+    """The fields that differ from their defaults; `match` = 0 (a match costs nothing) differs from None (unknown)."""
     values = {field.name: (getattr(weight, field.name), field.default) for field in fields(weight)}
     return {name: value for name, (value, default) in values.items() if value != default}
 
@@ -228,10 +229,7 @@ def _object(content: Any, needed: tuple[str, ...], optional: tuple[str, ...], na
     return content
 
 
-# The weights that plans go by: those saved for this machine, or else those of the reference machine.
-#
-# `punctuated cost calibrate` measures and saves some; how, is in `punctuated.experiments.calibration`.
-
+# The weights that plans use
 
 # Measured on 15 November 2026 on one core of an AMD EPYC (Zen 4, 1 MiB of L2), with Python 3.11 and numba 0.68.1;
 # medians of 5 calibrations.
@@ -255,7 +253,7 @@ REFERENCE_WEIGHTS = Weights(
 
 
 def machine_weights() -> Weights:
-    """The weights of this machine; what a file of an older version does not have is that of the reference machine."""
+    """The weights saved for this machine, or those of the reference machine where there are none."""
     saved = calibrated_weights()
     if saved is None:
         return REFERENCE_WEIGHTS

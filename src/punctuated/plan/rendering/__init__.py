@@ -1,1 +1,6 @@
-"""How a plan is shown: as text, as JSON, as a picture."""
+"""Plans as text, JSON and pictures.
+
+Invariant: all formats show the same facts of the same tree.
+
+May import: plan and everything to its right. Tests: tests/plan/test_explain.py.
+"""

@@ -1,4 +1,8 @@
-"""Where the nodes of a plan stand in a picture: inputs on the left, what is done to them on the right of them."""
+"""A plan as a picture: SVG that needs nothing else, in light and in dark.
+
+Inputs stand on the left of what is done to them. Rows flow along the solid arrows to the results on the right, and
+punctuations along the dashed ones.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,29 +14,31 @@ from xml.sax.saxutils import escape, quoteattr
 from punctuated.plan.tree import Fact, PlanNode
 
 BOX_WIDTH, PADDING = 340, 14
-_TEXT_WIDTH = 290  # the rest is for readers whose letters are wider
+BETWEEN_COLUMNS, BETWEEN_ROWS, MARGIN = 84, 22, 24
 LINE, TITLE_LINE = 17, 20
 TITLE_SIZE, FACT_SIZE = 14, 12
+_TEXT_WIDTH = 290  # the rest of the box is for readers whose letters are wider
 _BOLD = 1.16  # how much wider bold letters are
-BETWEEN_COLUMNS, BETWEEN_ROWS, MARGIN = 84, 22, 24
-_PARTS = re.compile(r"[^_.,/-]*[_.,/-]|[^_.,/-]+")
 _NARROW, _WIDE = "fijlrtI.,:;'|!()[] /", "mwMWQOG%@"  # letters far from the usual width
-Point = tuple[float, float]
 _LEGEND_HEIGHT = 34
-_OUT = 56  # what leaves the root
-_APART = 7  # rows and punctuations of one input, from the middle between them
+_OUTPUT_LENGTH = 56  # of the arrows that leave the root
+_HALF_GAP = 7  # between the arrows of rows and punctuations from one input
+_WORD_PARTS = re.compile(r"[^_.,/-]*[_.,/-]|[^_.,/-]+")
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Colours stand in the rules themselves: many viewers know no variables of CSS.
-_LIGHT = {"ground": "#ffffff", "text": "#1f2933", "faint": "#5f6c7b", "rows": "#1f6aa5", "flow": "#b4530a"}
+
+Point = tuple[float, float]
+
+
+# Layout
 
 
 @dataclass(frozen=True)
 class Box:
-    """A node in its place, and its inputs in theirs."""
+    """A node and its inputs, with their positions in the picture."""
 
     node: PlanNode
-    column: int  # from the root, which stands in the last one
-    top: float  # of the box and everything on the left of it
+    column: int  # counted from the root, which is on the right
+    top: float  # upper edge of the box and of everything on the left of it
     inputs: tuple["Box", ...]
 
     @property
@@ -47,13 +53,13 @@ class Box:
 
     @cached_property
     def height(self) -> float:
-        """Of the box itself."""
+        """The height of the box itself."""
         n_lines = sum(len(lines) for _, lines in self.facts)
         return 2 * PADDING + TITLE_LINE * len(self.titles) + LINE * n_lines + 2 * len(self.facts)
 
     @cached_property
     def span(self) -> float:
-        """The height of the box, or that of its inputs together."""
+        """The height of the box, or of all its inputs, whichever is larger."""
         return max(self.height, _stacked(self.inputs))
 
     @property
@@ -62,18 +68,18 @@ class Box:
         return self.top + (self.span - self.height) / 2
 
     def moved(self, by: float) -> "Box":
-        """The same, farther down."""
+        """This box and its inputs, farther down."""
         return replace(self, top=self.top + by, inputs=tuple(each.moved(by) for each in self.inputs))
 
     def all(self) -> Iterator["Box"]:
-        """This box, and all that flow into it."""
+        """This box and all boxes from which rows come to it."""
         yield self
         for each in self.inputs:
             yield from each.all()
 
 
 def placed(node: PlanNode, column: int = 0, top: float = MARGIN) -> Box:
-    """The boxes of a plan; columns are counted from the root."""
+    """The boxes of a plan, each input in the column before its node and in the middle of its own inputs."""
     inputs = [placed(child, column + 1, 0.0) for child in node.children]
     missing = max(0.0, Box(node, column, top, ()).height - _stacked(inputs))
     tops = accumulate((each.span + BETWEEN_ROWS for each in inputs), initial=top + missing / 2)
@@ -85,7 +91,7 @@ def _stacked(boxes: "list[Box] | tuple[Box, ...]") -> float:
 
 
 def wrapped(text: str, size: float, width: float) -> list[str]:
-    """The text in lines of this width, letters being so large; words that are too long are cut.
+    """The text in lines of this width, in letters of this size; words that are too long are cut.
 
     >>> wrapped("a long line", 12, 50)
     ['a long', 'line']
@@ -102,9 +108,9 @@ def wrapped(text: str, size: float, width: float) -> list[str]:
 
 
 def _cut(word: str, size: float, width: float) -> list[str]:
-    """Where its parts end, if they are not too long themselves."""
+    """The pieces of a word that is too long: cut after punctuation marks where that is possible."""
     pieces = [""]
-    for part in _PARTS.findall(word):
+    for part in _WORD_PARTS.findall(word):
         for each in [part] if _width(part, size) <= width else part:
             if pieces[-1] and _width(pieces[-1] + each, size) > width:
                 pieces.append("")
@@ -113,7 +119,7 @@ def _cut(word: str, size: float, width: float) -> list[str]:
 
 
 def _width(text: str, size: float) -> float:
-    """About as wide as it is in common fonts without serifs, rather more than less."""
+    """The width of a text in common fonts without serifs, rather too large than too small."""
     return size * sum(0.33 if letter in _NARROW else 0.88 if letter in _WIDE else _usual(letter) for letter in text)
 
 
@@ -121,21 +127,27 @@ def _usual(letter: str) -> float:
     return 0.69 if letter.isupper() else 0.57 if ord(letter) < 0x1100 else 1.05
 
 
-# A plan as a picture: SVG that needs nothing else, in light and in dark.
-#
-# Rows flow along the solid arrows, from inputs on the left to results on the right; punctuations along the dashed
-# ones.
+# Style
 
-
-_LIGHT |= {"box": "#f6f8fa", "edge": "#c3ccd5"}
-
-
-_DARK = {"ground": "#14181d", "text": "#e6ebf0", "faint": "#9aa7b4", "rows": "#6cb2ec", "flow": "#f0954a"}
-
-
-_DARK |= {"box": "#1e252c", "edge": "#43505c"}
-
-
+# Each rule has its colours itself, since many viewers do not know variables of CSS.
+_LIGHT = {
+    "ground": "#ffffff",
+    "box": "#f6f8fa",
+    "edge": "#c3ccd5",
+    "text": "#1f2933",
+    "faint": "#5f6c7b",
+    "rows": "#1f6aa5",
+    "flow": "#b4530a",
+}
+_DARK = {
+    "ground": "#14181d",
+    "box": "#1e252c",
+    "edge": "#43505c",
+    "text": "#e6ebf0",
+    "faint": "#9aa7b4",
+    "rows": "#6cb2ec",
+    "flow": "#f0954a",
+}
 _COLOURS = """
 .plan .ground {{ fill: {ground}; }}
 .plan .box {{ fill: {box}; stroke: {edge}; }}
@@ -148,8 +160,6 @@ _COLOURS = """
 .plan .rows-head {{ fill: {rows}; }}
 .plan .punctuations-head {{ fill: {flow}; }}
 """
-
-
 _SHAPES = f"""
 .plan text {{ font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: {FACT_SIZE}px; }}
 .plan .title {{ font-size: {TITLE_SIZE}px; font-weight: 600; }}
@@ -157,25 +167,28 @@ _SHAPES = f"""
 .plan path {{ fill: none; stroke-width: 2; }}
 .plan path.punctuations {{ stroke-dasharray: 6 4; }}
 """
-
-
 _STYLE = f"""{_SHAPES}{_COLOURS.format(**_LIGHT)}
 @media (prefers-color-scheme: dark) {{{_COLOURS.format(**_DARK)}}}
 """
 
 
+# Drawing
+
+
 def as_svg(plan: PlanNode) -> str:
-    """The picture, as the text of an SVG file."""
+    """The plan as the text of an SVG file."""
     root = placed(plan)
     n_columns = 1 + max(box.column for box in root.all())
-    width = 2 * MARGIN + n_columns * BOX_WIDTH + (n_columns - 1) * BETWEEN_COLUMNS + _OUT
+    width = 2 * MARGIN + n_columns * BOX_WIDTH + (n_columns - 1) * BETWEEN_COLUMNS + _OUTPUT_LENGTH
     height = 2 * MARGIN + root.span + _LEGEND_HEIGHT
-    boxes = [_Placed(box, MARGIN + (n_columns - 1 - box.column) * (BOX_WIDTH + BETWEEN_COLUMNS)) for box in root.all()]
+    boxes = [
+        _DrawnBox(box, MARGIN + (n_columns - 1 - box.column) * (BOX_WIDTH + BETWEEN_COLUMNS)) for box in root.all()
+    ]
     parts = [*(line for box in boxes for line in box.arrows()), *(line for box in boxes for line in box.drawn())]
     return "\n".join([*_opened(plan, width, height), *parts, *boxes[0].output(), *_legend(height), "</svg>", ""])
 
 
-class _Placed:
+class _DrawnBox:
     """A box and its left edge."""
 
     def __init__(self, box: Box, x: float) -> None:
@@ -199,7 +212,7 @@ class _Placed:
                 yield f'<text{style} x="{x + PADDING:g}" y="{y - 3:g}">{words}</text>'
 
     def arrows(self) -> Iterator[str]:
-        """From each input into this box."""
+        """Arrows from each input into this box."""
         box = self._box
         for i, each in enumerate(box.inputs):
             into = box.y + box.height * (i + 1) / (len(box.inputs) + 1)
@@ -207,23 +220,23 @@ class _Placed:
             yield from _both(each.node, (self._x - BETWEEN_COLUMNS, out), (self._x, into))
 
     def output(self) -> Iterator[str]:
-        """What leaves the root."""
+        """Arrows from the root to the right edge."""
         x, y, node = self._x + BOX_WIDTH, self._box.y + self._box.height / 2, self._box.node
-        yield from _both(node, (x, y), (x + _OUT, y))
+        yield from _both(node, (x, y), (x + _OUTPUT_LENGTH, y))
 
 
 def _both(node: PlanNode, start: Point, to: Point) -> Iterator[str]:
-    """Rows and, below them, punctuations that leave a node; they stay apart where they go up or down."""
+    """Arrows of the rows and, below them, of the punctuations that leave a node; they never cross."""
     if not node.punctuates:
         yield _arrow("rows", start, to)
         return
-    for kind, y in (("rows", -_APART), ("punctuations", _APART)):
+    for kind, y in (("rows", -_HALF_GAP), ("punctuations", _HALF_GAP)):
         shift = -y * (1 if to[1] > start[1] else -1)
         yield _arrow(kind, (start[0], start[1] + y), (to[0], to[1] + y), shift)
 
 
 def _arrow(kind: str, start: Point, to: Point, shift: float = 0) -> str:
-    """A curve, its steep part moved to the right by `shift`, which ends where its head begins."""
+    """A curve and its head; the steep part of the curve is moved to the right by `shift`."""
     (from_x, from_y), (to_x, to_y) = start, to
     end, middle = to_x - 9, (from_x + to_x - 9) / 2 + shift
     curve = f"M{from_x:g},{from_y:.1f} C{middle:g},{from_y:.1f} {middle:g},{to_y:.1f} {end:g},{to_y:.1f}"
@@ -250,7 +263,7 @@ def _legend(height: float) -> Iterator[str]:
 
 
 def _with_name(fact: Fact, line: str) -> str:
-    """The first line of a fact, its name apart."""
+    """The first line of a fact, with its name in another colour."""
     name = f"{fact.name}:"
     if not line.startswith(name):
         return _text(line)
@@ -262,5 +275,5 @@ def _text(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what XML cannot say: columns may have any name."""
+    """The text without characters that XML does not have; columns may have any name."""
     return _NOT_IN_XML.sub("\ufffd", text)

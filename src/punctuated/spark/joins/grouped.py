@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.planned import planned_groups
 from punctuated.errors import AggregateError, SinkError
 from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
@@ -114,7 +113,7 @@ class SparkGroups:
         """The plan as a tree."""
         in_step = contains_key(self.grouping.by, self.joined.bound.spec.left.key)
         where = "in the step of the join" if in_step else "in a step of their own behind the join, through Spark's rows"
-        return planned_groups(self.joined.plan(), self.joined.bound, self.grouping, [Fact("made", where)])
+        return self.joined.bound.plan_groups(self.joined.plan(), self.grouping, [Fact("made", where)])
 
     def with_end(self, now: bool) -> "SparkGroups":
         """The groups of the join with an end of its streams; see `SparkJoin.with_end`."""

@@ -10,8 +10,8 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import PredicateError, StreamError
 from punctuated.expressions.shape import Shape
 from punctuated.intake.reading import Reader
-from punctuated.plan.inputs import PlannedInput
-from punctuated.plan.tree import Fact, listed
+from punctuated.plan.planner import PlannedInput
+from punctuated.plan.tree import Fact, show_names
 from punctuated.runtime.lineage import FrameOrigin
 from punctuated.spark.session.types import refuse_collations
 from punctuated.spark.source.files import Files
@@ -55,7 +55,7 @@ def planned_input(
 def bucket_facts(join: BoundJoin) -> list[Fact]:
     """The number of buckets of a join, and whose tuples go to each of them."""
     names = [join.spec.streams[side].name for side in join.spec.everywhere]
-    copied = f", every tuple of {listed(names)} in each" if names else ""
+    copied = f", every tuple of {show_names(names)} in each" if names else ""
     return [Fact("buckets", f"{join.n_buckets}{copied}", {"n": join.n_buckets, "at_once": join.at_once})]
 
 

@@ -17,7 +17,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.bind.planned import planned_join
 from punctuated.errors import PredicateError, SinkError, StreamError
 from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
@@ -149,7 +148,7 @@ class SparkJoin:
     def plan(self) -> PlanNode:
         """The plan as a tree."""
         inputs = [planned_input(each.frame, each.endings, each.origin) for each in self._inputs]
-        return planned_join(self.query.join, inputs, None, bucket_facts(self.query.join))
+        return self.query.join.plan(inputs, None, bucket_facts(self.query.join))
 
     def group_by(
         self, *columns: str | Sequence[str], having: Expression | None = None, select: Select | None = None
@@ -312,7 +311,7 @@ class SparkJoin:
     @property
     def _stamp(self) -> list[Column]:
         """Spark's time of the micro-batch as one more column, if the join depends on it."""
-        return [unix_micros(current_timestamp())] if self._streaming and self.query.join.tells_time else []
+        return [unix_micros(current_timestamp())] if self._streaming and self.query.join.needs_batch_time else []
 
     # Spark's types
 

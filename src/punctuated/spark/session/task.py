@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pyspark import TaskContext
 
-from punctuated.runtime.prefetch import side_by_side
+from punctuated.runtime.prefetch import interleave
 
 VARIABLE = "PYSPARK_EXECUTOR_MEMORY_MB"  # set by Spark, from `spark.executor.pyspark.memory` and the cores
 _QUERY_ID, _BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"  # local properties of Spark's tasks
@@ -29,7 +29,7 @@ def prefetched(items: Iterator[T]) -> Iterator[T]:
     So a task with several cores reads, joins and writes at the same time.
     """
     context = TaskContext.get()
-    return items if context is None or context.cpus() < 2 else side_by_side([items])
+    return items if context is None or context.cpus() < 2 else interleave([items])
 
 
 def current_batch() -> tuple[str, int] | None:

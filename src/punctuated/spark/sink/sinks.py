@@ -23,7 +23,7 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import StreamError, WindowError
 from punctuated.model.window import parse_duration
 from punctuated.output.in_band import FILE, GROUP, PUNCTUATION, REJECTED, RESULT
-from punctuated.plan.tree import Fact, Kind, PlanNode
+from punctuated.plan.tree import Fact, NodeKind, PlanNode
 from punctuated.spark.session.columns import column_at, with_numbers
 from punctuated.spark.session.connect import is_connect
 from punctuated.spark.session.query import Routing
@@ -146,7 +146,7 @@ def with_sinks(plan: PlanNode, writable: Writable, sinks: Mapping[str, Sink | No
         Fact(part.name, part.description, {"way": part.written_by.value, "path": part.path}) for part in parts
     )
     if facts:
-        return PlanNode(Kind.OUTPUT, "written by write_to", facts, (plan,))
+        return PlanNode(NodeKind.OUTPUT, "written by write_to", facts, (plan,))
     by_workers = "; to tables of write_to, files by the workers" if writable.is_streaming else ""
     leaving = Fact("rows out", f"a DataFrame, Spark's rows{by_workers}", {"way": "spark"})
     return replace(plan, facts=(*plan.facts, leaving))

@@ -43,7 +43,7 @@ from punctuated.spark.source.auctions import (
     read_auction_options,
 )
 from punctuated.spark.source.options import Readers, duration, moment, positive, read_values, whole
-from punctuated.streams.arrival import LARGEST_SIZE, Segments, parse_arrival
+from punctuated.streams.arrival import LARGEST_SIZE, SegmentedArrival, parse_arrival
 from punctuated.streams.generator import generate
 
 FORMAT = "punctuated"
@@ -115,7 +115,7 @@ class GeneratedStream:
     def __post_init__(self) -> None:
         generate(self.name, 0, self.seed, self.gap, self.start, self.ahead, self.punctuations, self.first_key)
         pattern = parse_arrival(self.name)
-        if self.rows is None and isinstance(pattern, Segments) and pattern.order == "desc":
+        if self.rows is None and isinstance(pattern, SegmentedArrival) and pattern.order == "desc":
             raise StreamError(
                 f"an endless stream cannot count down to its smallest key, as {self.name!r} does: "
                 "give the option rows, or the order asc or random"
@@ -283,7 +283,7 @@ def _outline(stream: GeneratedStream, index: int) -> Outline:
 def _quick_draw(name: str) -> tuple[str, int]:
     """A pattern and length to draw times and punctuated rows with: those of `punct` are those of a plain cluster."""
     pattern = parse_arrival(name)
-    if not isinstance(pattern, Segments):
+    if not isinstance(pattern, SegmentedArrival):
         return name, _SECTION
     n = max(_SECTION, _SEGMENTS_PER_SECTION * pattern.size)
     return (name if pattern.match is None else f"cluster-asc-{pattern.size}"), n

@@ -74,7 +74,7 @@ class JoinStep(StatefulProcessor):
         """All frames that leave the step for the objects in these blobs."""
         join, driver = self._query.join, bucket.driver
         batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
-        now_us = batch_time(blobs.parcels) if join.tells_time else None
+        now_us = batch_time(blobs.parcels) if join.needs_batch_time else None
         rejected = unpack_rejected(blobs.rejected)
         for side in join.spec.sides:
             driver.count_corrupt(side, rejected.n_corrupt[join.spec.streams[side].name])

@@ -17,7 +17,7 @@ from punctuated.api.stream import stream
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.streams import Stream
 from punctuated.expressions.nodes import Expression
-from punctuated.local.joined import Join
+from punctuated.local.join import Join
 from punctuated.model.aggregate import Aggregate
 from punctuated.plan.rendering.explain import explain as show
 

@@ -9,8 +9,8 @@ Allocations are found by Eq. (12) itself, see `punctuated.plan.allocation`.
 from collections.abc import Sequence
 
 from punctuated.errors import CostError
+from punctuated.plan.cost.cardinality import output_rate
 from punctuated.plan.cost.inputs import Sides, amount, positive, sides
-from punctuated.plan.cost.output import output_rate
 
 _ROUNDING = 1e-9  # relative; sums of shares may exceed a limit by so much
 

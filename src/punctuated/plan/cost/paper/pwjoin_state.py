@@ -2,10 +2,10 @@
 
 It takes a stored tuple to be as likely to carry a value that came long ago as a recent one. Where values come and go
 it tends to 0, and the state does not: see the experiments `eq01_state` and `planned_state`. Plans go by
-`punctuated.plan.cost.waits`.
+`punctuated.plan.cost.cardinality`.
 """
 
-from punctuated.plan.cost.waits import window_state
+from punctuated.plan.cost.cardinality import window_state
 
 
 def purge_probability(punctuation_rate: float, elapsed_s: float, distinct_values: float) -> float:

@@ -1,4 +1,8 @@
-"""A join over tables: a bound join, run in this process."""
+"""`Join`, a join over tables: a bound join and its batches, run in this process when its output is first asked for.
+
+The run is kept, so that results, groups, punctuations and metrics come from the same run. Only a reader runs the join
+anew, and keeps everything but the results.
+"""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,9 +17,8 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.errors import RejectedRowsWarning
 from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
-from punctuated.local.buckets import in_buckets
 from punctuated.local.plan import TablePlan
-from punctuated.local.run import LocalRun
+from punctuated.local.run import LocalRun, in_buckets
 from punctuated.local.streams import TableStream
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
@@ -27,8 +30,7 @@ from punctuated.output.batch_result import BatchResult
 from punctuated.output.groups.grouping import Grouping, grouping_columns
 from punctuated.output.views import View
 from punctuated.plan.rendering.explain import explain
-from punctuated.plan.statistics import expected
-from punctuated.plan.table_statistics import table_statistics
+from punctuated.plan.statistics import expected_load, table_statistics
 from punctuated.plan.tree import PlanNode
 from punctuated.runtime.lineage import remember_origin
 
@@ -36,7 +38,7 @@ _SAMPLES = 100  # metrics of a table are taken about this often
 
 
 class Join:
-    """A join over tables. It runs once, when its output is first asked for.
+    """A join over tables, as `pt.join` returns it. It runs once, when its output is first asked for.
 
     To run it step by step, use `bound`, the join itself, and `batches`, its input.
     """
@@ -54,13 +56,13 @@ class Join:
         self.bound = self._with_best_structures(bound) if bound.spec.adaptive else bound
         self._threads, self._spread = threads, in_buckets(self.bound, self.batches, threads, buckets)
         self._sample_us = sample_us
-        self._read: Ran | None = None  # by a reader, up to the end
+        self._read: FinishedRun | None = None  # the run of a reader that was read to its end, without results
         self._for_estimates: list[BatchResult] | None = None
         self._warned = False
 
     @property
     def spec(self) -> JoinSpec:
-        """What was asked for, normalised."""
+        """The specification of the join: its streams and options, normalised."""
         return self.bound.spec
 
     @property
@@ -96,20 +98,20 @@ class Join:
 
     @cached_property
     def metrics(self) -> pa.Table:
-        """One row per sampling step: tuples in each state, and totals so far; the docs list the columns."""
+        """A table with a row per sampling step: tuples in each state, and totals so far; the docs list the columns."""
         return self._known.run.metrics()
 
     @property
     def kept(self) -> dict[str, float]:
-        """The share of each stream's tuples that probed, and the share that was stored; all, unless the join sheds."""
-        shedding = self._known.run.drivers[0].shedding  # in one bucket, if it sheds
+        """The shares of each stream's tuples that probed and that were stored; 1, unless the join sheds."""
+        shedding = self._known.run.drivers[0].shedding  # a join that sheds has one bucket
         n = len(self.spec.streams)
         names = [*per_stream("probed", n), *per_stream("stored", n)]
         return dict.fromkeys(names, 1.0) if shedding is None else shedding.kept
 
     @property
     def structures(self) -> list[tuple[str, str] | None]:
-        """The structures of both windows after each batch, if they have any; those of the first bucket."""
+        """The structures of both windows in the first bucket after each batch; None if the join has no structures."""
         return [batch.structures for batch in self._known.batches]
 
     def explain(self, format: str = "text") -> str:
@@ -129,7 +131,7 @@ class Join:
         return self.planner().plan()
 
     def planner(self, grouping: Grouping | None = None) -> TablePlan:
-        """What makes the plan, also that of groups."""
+        """What makes the plan of the join, or of these groups of it."""
         return TablePlan(self._spread, self.batches, self._sources, self._threads, grouping)
 
     def group_by(
@@ -157,7 +159,7 @@ class Join:
         return self._grouped(bound)
 
     def chain_batches(self) -> Iterator[pa.Table]:
-        """What the join sends to another join, batch by batch; rejected rows are not sent, they are read here."""
+        """What another join gets from this one, batch by batch; rejected rows stay here."""
         self._warn_of_rejected()
         return chain_of(self.bound, self._run.batches)
 
@@ -175,49 +177,49 @@ class Join:
             >>> sum(batch.num_rows for batch in pt.join(a, b, threads=2).reader())
             3
         """
-        tables = self._made_results() if "_run" in vars(self) else self._read_results()
+        tables = self._kept_results() if "_run" in vars(self) else self._read_results()
         batches = (batch for table in tables for batch in table.to_batches())
         return pa.RecordBatchReader.from_batches(self.schema, batches)
 
     # Running
 
     @cached_property
-    def _run(self) -> "Ran":
-        """The whole output, including the end of all streams."""
+    def _run(self) -> "FinishedRun":
+        """The run that brings the whole output, including the end of all streams."""
         run = self._new_run(timed=True)
-        return Ran(run, list(run.to_end(self.batches)))
+        return FinishedRun(run, list(run.to_end(self.batches)))
 
     @property
-    def _known(self) -> "Ran":
-        """The output; without results, if a reader has read these already."""
+    def _known(self) -> "FinishedRun":
+        """The run of a reader if there was one, which has no results; else the run that has all of them."""
         return self._run if self._read is None or "_run" in vars(self) else self._read
 
     def _new_run(self, *, timed: bool) -> LocalRun:
         span, bound, step = self._span(), self._spread, self._sample_us
-        takes_turns = bound.n_buckets > (bound.at_once or 1)  # then each would stop at every step
+        takes_turns = bound.n_buckets > (bound.at_once or 1)  # each bucket would stop at every step
         if step is None and span is not None and not takes_turns:
             step = max(1, (span[1] - span[0]) // _SAMPLES)
         return LocalRun(bound, timed=timed, sample_us=step, from_us=None if span is None else span[0])
 
     def _read_results(self) -> Iterator[pa.Table]:
-        """Results as they are found; after the last one, everything else is known."""
-        run, told = self._new_run(timed=False), list[BatchResult]()
+        """The results as they are found; after the last one, the rest of the output is kept."""
+        run, kept = self._new_run(timed=False), list[BatchResult]()
         for parts in run.parts_to_end(self.batches):
             whole = BatchResult()
             for part in parts:
                 yield from part.results
                 whole = whole.then(replace(part, results=[], result_ts=[]))
-            told.append(whole)
-        self._read = Ran(run, told)
+            kept.append(whole)
+        self._read = FinishedRun(run, kept)
         self._warn_of_rejected()
 
-    def _made_results(self) -> Iterator[pa.Table]:
+    def _kept_results(self) -> Iterator[pa.Table]:
         self._warn_of_rejected()
         return (table for batch in self._run.batches for table in batch.results)
 
     def _table(self, view: View) -> pa.Table:
-        ran = self._known if view in (View.PUNCTUATIONS, View.REJECTED) else self._run
-        return self.bound.views.table(view, ran.batches)
+        finished = self._known if view in (View.PUNCTUATIONS, View.REJECTED) else self._run
+        return self.bound.views.table(view, finished.batches)
 
     def groups(
         self,
@@ -239,12 +241,12 @@ class Join:
         return table
 
     def batches_for(self, bound: BoundJoin) -> list[BatchResult]:
-        """What each batch brings to groups."""
+        """The results of each batch, as the groups of `bound` take them."""
         is_distinct = bound.grouping is not None and bound.grouping.is_distinct
         return self._run.batches if bound.spec.shed is None or is_distinct else self._estimated(bound)
 
     def _warn_of_rejected(self, run: LocalRun | None = None, stacklevel: int = 4) -> None:
-        """Warn once, when results are asked for that lack rows; every run of the join rejects the same rows."""
+        """Warn of rejected rows when results are first asked for; every run of the join rejects the same rows."""
         if self._warned:
             return
         self._warned = True
@@ -257,7 +259,7 @@ class Join:
                     warnings.warn(message, RejectedRowsWarning, stacklevel=stacklevel)
 
     def _estimated(self, bound: BoundJoin) -> list[BatchResult]:
-        """The input of estimates from a join that sheds: every pair must have a chance, so it sheds in another way."""
+        """The batches of a run for estimates from a sample: it sheds so that every pair has a chance."""
         if self._for_estimates is None:
             run = LocalRun(bound)
             self._for_estimates = list(run.to_end(self.batches))
@@ -265,16 +267,16 @@ class Join:
         return self._for_estimates
 
     def _span(self) -> tuple[int, int] | None:
-        """The first and the last time of all tuples."""
+        """The times of the first and the last tuple of all streams; None if there is no tuple."""
         known = [bounds for bounds in map(self._bounds, self.spec.sides) if bounds is not None]
         return (min(first for first, _ in known), max(last for _, last in known)) if known else None
 
-    # What the tables are like
+    # What is known of the tables
 
     def _with_best_structures(self, bound: BoundJoin) -> BoundJoin:
-        """The structures to begin with; they can be chosen because tables are known before the join runs."""
+        """The join with the structures that are best for its tables, which are known before it runs."""
         assert bound.chooser is not None
-        seen = expected(bound.spec, table_statistics(bound.spec, self.batches, bound.key_types))
+        seen = expected_load(bound.spec, table_statistics(bound.spec, self.batches, bound.key_types))
         best = pair(bound.chooser.candidates(seen)[0].pair)
         return replace(bound, spec=replace(bound.spec, algorithm=best))
 
@@ -285,15 +287,15 @@ class Join:
         return (min(int(each.min()) for each in known), max(int(each.max()) for each in known)) if known else None
 
 
-class Ran(NamedTuple):
-    """A finished run, and what each batch brought; the end of all streams is the last batch."""
+class FinishedRun(NamedTuple):
+    """A finished run, and the result of each batch; the last batch is the end of all streams."""
 
     run: LocalRun
     batches: list[BatchResult]
 
 
 class TableGrouping:
-    """Results by group, waiting for aggregates."""
+    """The results of a join, grouped; `agg` says what is computed of each group."""
 
     def __init__(
         self, joined: Join, by: tuple[str, ...], having: Expression | None = None, select: Select | None = None
@@ -320,32 +322,32 @@ class TableGrouping:
 
 @dataclass(frozen=True)
 class TableGroups:
-    """Groups that go on as a stream."""
+    """Groups that go on as a stream of another join."""
 
     joined: Join
-    bound: BoundJoin  # gives its groups to another join
+    bound: BoundJoin  # its view is what another join gets
 
     def plan(self) -> PlanNode:
         """The plan of the groups and of their join."""
         return self.planner().plan()
 
     def planner(self) -> TablePlan:
-        """What makes the plan."""
+        """What makes the plan of the groups."""
         return self.joined.planner(self.bound.grouping)
 
     def chain_batches(self) -> Iterator[pa.Table]:
-        """The groups as results, each at its moment, and the punctuations of their keys."""
+        """The groups as tuples, each at the time when it became final, and the punctuations of their keys."""
         groups = self.bound.groups()
         return chain_of(self.bound, [groups.as_results(batch) for batch in self.joined.batches_for(self.bound)])
 
 
 def chain_of(bound: BoundJoin, batches: Sequence[BatchResult]) -> Iterator[pa.Table]:
-    """What another join gets, batch by batch; rejected rows stay with the join that rejected them."""
+    """What another join gets of these batches; rejected rows stay with the join that rejected them."""
     return (bound.views.table(View.CHAIN, [replace(batch, rejected=[])]) for batch in batches)
 
 
 def read_batches(streams: Sequence[TableStream], bound: BoundJoin) -> Iterator[tuple[StreamBatch, ...]]:
-    """All streams batch by batch; shorter ones continue with empty batches."""
+    """The batches of all streams; a stream that has fewer batches continues with empty ones."""
     nothing = [StreamBatch(schema.empty_table()) for schema in bound.schemas]
     read = (stream.read(reader) for stream, reader in zip(streams, bound.inputs, strict=True))
     for batches in zip_longest(*read):

@@ -11,7 +11,7 @@ import pytest
 
 import punctuated as pt
 from punctuated.operator.driver import JoinDriver
-from punctuated.runtime import prefetch as ahead
+from punctuated.runtime import prefetch
 from punctuated.state import arrays
 from table_streams import declare
 
@@ -64,7 +64,7 @@ def test_nothing_runs_before_it_is_read_and_little_ahead_of_it(threads: int, run
     assert runs == []
     first = reader.read_next_batch()
     time.sleep(0.2)  # threads would go on if nothing held them back
-    made = join._spread.n_buckets * (ahead._MOST + 2) * 1024
+    made = join._spread.n_buckets * (prefetch._MOST + 2) * 1024
     assert first.num_rows <= 1024 and _results_of(reader) + first.num_rows > made
     assert not ours()
 
