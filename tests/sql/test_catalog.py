@@ -16,8 +16,8 @@ from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 from punctuated.sql.bind.catalog import Catalog
 from punctuated.sql.parse.errors import SqlError
 from punctuated.sql.parse.statements import CreateStream, parse_script
-from punctuated.sql.sources.sources import OutlineSources, Sources, is_endless
-from punctuated.sql.sources.spark import SparkSources, why_rows
+from punctuated.sql.sources.schemas import OutlineSources, SqlSources, is_endless
+from punctuated.sql.sources.spark import SparkSources, reason_for_rows
 from punctuated.sql.sources.tables import TableSources
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def created(text: str) -> list[CreateStream]:
     return [each for each in parse_script(text) if isinstance(each, CreateStream)]
 
 
-def catalog(text: str, folder: Path, sources: Sources | None = None) -> Catalog:
+def catalog(text: str, folder: Path, sources: SqlSources | None = None) -> Catalog:
     return Catalog(created(text), sources or TableSources(folder))
 
 
@@ -320,7 +320,7 @@ def test_what_never_ends(source: str, endless: bool, tmp_path: Path) -> None:
 )
 def test_which_way_rows_take_and_why(source: str, words: str | None, tmp_path: Path) -> None:
     (statement,) = created(f"CREATE STREAM s (KEY k, TIME t) FROM {source}")
-    why = why_rows(statement, tmp_path)
+    why = reason_for_rows(statement, tmp_path)
     assert why is None if words is None else why is not None and words in why
 
 

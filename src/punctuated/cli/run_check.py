@@ -11,8 +11,8 @@ from rich.text import Text
 from punctuated.cli.output import print_json_line
 from punctuated.cli.run_view import View
 from punctuated.sql.parse.errors import SqlError
-from punctuated.sql.run.script import Checked, Script
-from punctuated.sql.sources.spark import way_of
+from punctuated.sql.run.script import CheckedStatement, Script
+from punctuated.sql.sources.spark import describe_lane
 
 
 @contextmanager
@@ -31,16 +31,16 @@ def failures_at_their_place(file: Path, view: View) -> Iterator[None]:
         view.close()
 
 
-def warn(view: View, file: Path, checked: Sequence[Checked]) -> None:
+def warn(view: View, file: Path, checked: Sequence[CheckedStatement]) -> None:
     """What the check has warned of."""
     for each in checked:
         for text in each.warnings:
             view.say(f"{where(file, each)}: warning: {text}")
 
 
-def show_plans(script: Script, checked: Sequence[Checked], as_json: bool) -> None:
+def show_plans(script: Script, checked: Sequence[CheckedStatement], as_json: bool) -> None:
     """What each statement would do, and which way the rows of the streams would take on Spark."""
-    ways = {each.name: f"{each.source}, {way_of(each, script.folder)}" for each in script.created}
+    ways = {each.name: f"{each.source}, {describe_lane(each, script.folder)}" for each in script.created}
     if as_json:
         print_json_line({"event": "streams", "streams": ways})
         for each in checked:
@@ -53,7 +53,7 @@ def show_plans(script: Script, checked: Sequence[Checked], as_json: bool) -> Non
     typer.echo(f"\n{script.path} can run: {counted(len(ways), 'stream')}, {counted(len(checked), 'statement')}")
 
 
-def where(file: Path, checked: Checked) -> str:
+def where(file: Path, checked: CheckedStatement) -> str:
     """The place of a statement, as editors and terminals know it."""
     return f"{file}:{checked.task.position.line}:{checked.task.position.column}"
 
@@ -67,16 +67,16 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def _heading(checked: Checked) -> str:
+def _heading(checked: CheckedStatement) -> str:
     if checked.target is None:
         return checked.kind.upper()
     return f"INSERT INTO {checked.target.shown}\ncheckpoint: {checked.target.checkpoint}"
 
 
-def _place(checked: Checked) -> dict[str, int]:
+def _place(checked: CheckedStatement) -> dict[str, int]:
     return {"line": checked.task.position.line, "column": checked.task.position.column}
 
 
-def _sink(checked: Checked) -> dict[str, str]:
+def _sink(checked: CheckedStatement) -> dict[str, str]:
     target = checked.target
     return {} if target is None else {"sink": target.shown, "checkpoint": str(target.checkpoint)}

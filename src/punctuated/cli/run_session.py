@@ -18,12 +18,12 @@ from punctuated.cli.run_check import where
 from punctuated.cli.run_view import View, Watched
 from punctuated.errors import PunctuatedError
 from punctuated.output.in_band import GROUP, RESULT
-from punctuated.sql.parse.errors import Place, SqlError, at
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at
 from punctuated.sql.parse.statements import Explain
-from punctuated.sql.run.script import Checked, Script, bound
+from punctuated.sql.run.script import CheckedStatement, Script, bound
 from punctuated.sql.run.sinks import CONSOLE, Target
 from punctuated.sql.run.spark import Phase, SparkRun
-from punctuated.sql.sources.spark import SparkSources, in_a_line
+from punctuated.sql.sources.spark import SparkSources, spark_message
 
 _HEARD = (signal.SIGINT, signal.SIGTERM)
 _BY_SIGNAL = 128  # exit codes of processes that a signal ended begin here
@@ -73,7 +73,7 @@ class Interrupts:
 class _Running:
     """A query of the script."""
 
-    def __init__(self, run: SparkRun, watched: Watched, target: Target, place: Place) -> None:
+    def __init__(self, run: SparkRun, watched: Watched, target: Target, place: SourceSpan) -> None:
         self.run, self.watched, self.target, self.place = run, watched, target, place
         self.query: Any = None
         self._counted = -1  # the last batch whose rows Spark has counted
@@ -117,7 +117,7 @@ class Session:
         self._starts: Counter[str] = Counter()
         metrics.listen(spark, metrics.Call(self._hear, lambda query: self._ends.update([query])))
 
-    def run_in_turn(self, tasks: Sequence[Checked], starts: Sequence[Phase]) -> None:
+    def run_in_turn(self, tasks: Sequence[CheckedStatement], starts: Sequence[Phase]) -> None:
         """One statement after the other."""
         for each in tasks:
             running = self._prepared(each)
@@ -132,7 +132,7 @@ class Session:
             if self._stop.asked:
                 return
 
-    def run_together(self, tasks: Sequence[Checked], phase: Phase) -> None:
+    def run_together(self, tasks: Sequence[CheckedStatement], phase: Phase) -> None:
         """All statements at the same time."""
         for each in tasks:
             running = self._prepared(each)
@@ -142,7 +142,7 @@ class Session:
         for running in self._running:
             self._end(running)
 
-    def _prepared(self, checked: Checked) -> _Running | None:
+    def _prepared(self, checked: CheckedStatement) -> _Running | None:
         """The query of a statement, ready to start; a plan is shown at once."""
         place, doing = checked.task.position, f"preparing the query in line {checked.task.position.line}"
         with at(place), _in_our_words(), self._view.busy(doing), warnings.catch_warnings():
@@ -189,7 +189,7 @@ class Session:
         for each in running:
             failure = each.query.exception()
             if failure is not None and not self._stop.asked:
-                raise SqlError(f"query {each.watched.name!r} failed: {in_a_line(failure)}", each.place)
+                raise SqlError(f"query {each.watched.name!r} failed: {spark_message(failure)}", each.place)
         if self._stop.asked:
             self._stop_all(running)
         self._hear_last_words(running)
@@ -227,7 +227,7 @@ def _in_our_words() -> Iterator[None]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        raise PunctuatedError(f"Spark says: {in_a_line(error)}") from error
+        raise PunctuatedError(f"Spark says: {spark_message(error)}") from error
 
 
 def _batch_of(query: Any) -> int | None:

@@ -12,7 +12,7 @@ from punctuated.cli.run_session import Interrupts, Session
 from punctuated.cli.run_view import View
 from punctuated.errors import PunctuatedError
 from punctuated.spark.session.local import check_java, local_spark
-from punctuated.sql.run.script import Checked, Script
+from punctuated.sql.run.script import CheckedStatement, Script
 from punctuated.sql.run.sinks import CONSOLE, Target
 from punctuated.sql.run.spark import Until, phases
 
@@ -27,7 +27,7 @@ class SparkOptions:
     settings: Mapping[str, str]
 
 
-def run_on_spark(script: Script, checked: Sequence[Checked], view: View, options: SparkOptions) -> None:
+def run_on_spark(script: Script, checked: Sequence[CheckedStatement], view: View, options: SparkOptions) -> None:
     """Run the statements of a script that was checked; returns when they are over or were stopped."""
     check_java(f"try the script without Spark: punctuated run --tables {script.path}")
     with _folder() as folder, Interrupts() as stop, ExitStack() as stack:
@@ -47,10 +47,10 @@ def run_on_spark(script: Script, checked: Sequence[Checked], view: View, options
                 runs.run_in_turn(tasks, starts)
 
 
-def _with_targets(checked: Sequence[Checked], folder: Path) -> list[Checked]:
+def _with_targets(checked: Sequence[CheckedStatement], folder: Path) -> list[CheckedStatement]:
     """Queries by names of their own, numbered where two are alike; a SELECT prints, with a checkpoint of this run."""
     seen: Counter[str] = Counter()
-    found: list[Checked] = []
+    found: list[CheckedStatement] = []
     for each in checked:
         target = each.target or Target(f"line {each.task.position.line}", CONSOLE, "")
         seen[target.name] += 1

@@ -14,34 +14,33 @@ from punctuated.errors import StreamError
 from punctuated.model.arguments import free_names
 from punctuated.model.expression import Expression
 from punctuated.sql.bind.expressions import Translator
-from punctuated.sql.bind.given import Declared
-from punctuated.sql.bind.inputs import here
-from punctuated.sql.bind.names import is_quoted, match
+from punctuated.sql.bind.inputs import plain_column
+from punctuated.sql.bind.names import DeclaredStream, is_quoted
 from punctuated.sql.bind.windows import stream_window
-from punctuated.sql.parse.dialect import Language, place_of, tokens_of
-from punctuated.sql.parse.errors import Place, SqlError, at, unknown
-from punctuated.sql.parse.syntax import CreateStream, Name, Punctuated, Select
-from punctuated.sql.parse.words import WordParser
-from punctuated.sql.sources.sources import Sources
+from punctuated.sql.parse.dialect import Language, position_of, tokens_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unknown
+from punctuated.sql.parse.syntax import CreateStream, Name, PunctuatedBy, Select, match
+from punctuated.sql.parse.token_parser import TokenParser
+from punctuated.sql.sources.schemas import SqlSources
 
 _FLAG = "is_last"  # the column that an expression behind WHEN becomes
 
 
-def flag_expression(text: str, behind: Place, stream: str, columns: Sequence[str]) -> Expression:
+def flag_expression(text: str, behind: SourceSpan, stream: str, columns: Sequence[str]) -> Expression:
     """The expression that stands at the end of a place, over columns of a stream with these names."""
     start = behind.end - len(text)
     tokens = [token for token in tokens_of(behind.text) if start <= token.start < behind.end]
-    parser = WordParser(dialect=Language)
+    parser = TokenParser(dialect=Language)
     parser.begin(tokens, behind.text)
     tree = parser.value("an expression that is true on the last row of a key")
 
     def column(node: exp.Column) -> Expression:
         if node.table and match(node.table, [stream]) is None:
-            raise unknown("stream", node.table, [stream], place_of(node, behind.text))
+            raise unknown("stream", node.table, [stream], position_of(node, behind.text))
         found = match(node.name, columns, quoted=is_quoted(node))
         if found is None:
-            raise unknown("column", node.name, columns, place_of(node, behind.text))
-        return here(found)
+            raise unknown("column", node.name, columns, position_of(node, behind.text))
+        return plain_column(found)
 
     return Translator(behind.text, column).translate(tree)
 
@@ -54,7 +53,7 @@ def flag_expression(text: str, behind: Place, stream: str, columns: Sequence[str
 class Catalog:
     """`CREATE STREAM` statements as declared streams."""
 
-    def __init__(self, statements: Iterable[CreateStream], sources: Sources) -> None:
+    def __init__(self, statements: Iterable[CreateStream], sources: SqlSources) -> None:
         self._sources = sources
         self._statements: dict[str, CreateStream] = {}
         self._opened: dict[str, Any] = {}
@@ -76,12 +75,12 @@ class Catalog:
                 self._streams[name] = self._declared(statement)
         return self._streams[name]
 
-    def declared(self, name: str) -> Declared:
+    def declared(self, name: str) -> DeclaredStream:
         """The same, as queries see it."""
         stream = self.stream(name)
-        return Declared(stream, self._hidden[name])
+        return DeclaredStream(stream, self._hidden[name])
 
-    def of(self, query: Select) -> dict[str, Declared | None]:
+    def of(self, query: Select) -> dict[str, DeclaredStream | None]:
         """All names, and the streams of those that a query asks for."""
         asked = {name.lower() for name in _asked(query)}
         return {name: self.declared(name) if name.lower() in asked else None for name in self._statements}
@@ -105,7 +104,7 @@ class Catalog:
         computed: dict[str, Expression] = {}
         sources = [self._source(each, statement.name, columns, computed) for each in statement.punctuated]
         self._hidden[statement.name] = frozenset(computed)
-        select = {name: here(name) for name in columns} | computed if computed else None
+        select = {name: plain_column(name) for name in columns} | computed if computed else None
         key = tuple(_column(name, columns, "KEY", statement) for name in statement.key)
         time = None if statement.time is None else _column(statement.time, columns, "TIME", statement)
         window = None if statement.window is None else stream_window(statement.window, columns, key, {})
@@ -121,7 +120,9 @@ class Catalog:
         )
         return declared
 
-    def _source(self, declared: Punctuated, stream: str, columns: list[str], computed: dict[str, Expression]) -> Source:
+    def _source(
+        self, declared: PunctuatedBy, stream: str, columns: list[str], computed: dict[str, Expression]
+    ) -> Source:
         """What says that a key is over, in the terms of `pt.stream`; a flag may have to be computed."""
         with at(declared.position):
             if declared.kind == "unique":
@@ -137,7 +138,7 @@ class Catalog:
             plain = found or match(_unquoted(argument), columns, quoted=True)
             return when(plain or _flag(declared, stream, columns, computed))
 
-    def _endings(self, declared: Punctuated) -> Source:
+    def _endings(self, declared: PunctuatedBy) -> Source:
         """Another stream of the script: each of its rows ends its key, at its time."""
         name = match(declared.argument or "", self._statements)
         if name is None:
@@ -164,7 +165,7 @@ def _unquoted(name: str) -> str:
     return name[1:-1].replace(mark * 2, mark) if mark in ('"', "`") and name.endswith(mark) else name
 
 
-def _flag(declared: Punctuated, stream: str, columns: list[str], computed: dict[str, Expression]) -> str:
+def _flag(declared: PunctuatedBy, stream: str, columns: list[str], computed: dict[str, Expression]) -> str:
     """The name of a new column, which is what stands behind WHEN."""
     flag = free_names([_FLAG], [*columns, *computed])[0]
     computed[flag] = flag_expression(declared.argument or "", declared.position, stream, columns)
@@ -175,7 +176,7 @@ def _column(name: str, columns: list[str], clause: str, statement: CreateStream)
     return _known(match(name, columns), name, columns, statement.places.get(clause, statement.position))
 
 
-def _known(found: str | None, name: str, columns: list[str], place: Place) -> str:
+def _known(found: str | None, name: str, columns: list[str], place: SourceSpan) -> str:
     if found is None:
         raise unknown("column", name, columns, place)
     return found

@@ -15,8 +15,8 @@ from punctuated.model.expression import Call, Case, Cast, Expression, Literal, N
 from punctuated.model.functions import FUNCTIONS
 from punctuated.model.type_names import named_type
 from punctuated.model.window import parse_duration
-from punctuated.sql.parse.dialect import place_of
-from punctuated.sql.parse.errors import Place, SqlError, at, unknown, unsupported
+from punctuated.sql.parse.dialect import position_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unknown, unsupported
 
 _LARGEST, _MOST_DIGITS = 2**63 - 1, 76  # beyond the first a number is a decimal; Arrow's have so many digits
 _READ: dict[str, tuple[Callable[[str], date], str]] = {
@@ -65,7 +65,7 @@ _TRIMS = {"LEADING": "ltrim", "TRAILING": "rtrim"}
 FindColumn = Callable[[exp.Column], Expression]
 
 
-def number(text: str, place: Place) -> Literal:
+def number(text: str, place: SourceSpan) -> Literal:
     """A number: an integer, a decimal if no integer type holds it, or one with a point."""
     if text.isdigit():
         if len(text.lstrip("0")) > _MOST_DIGITS:
@@ -87,7 +87,7 @@ def is_typed(node: exp.Expr) -> bool:
     return isinstance(node.this, exp.Literal) and node.meta.get("start") == node.this.meta.get("start")
 
 
-def type_of_moment(text: str, kind: str, dtype: pa.DataType, place: Place) -> pa.DataType:
+def type_of_moment(text: str, kind: str, dtype: pa.DataType, place: SourceSpan) -> pa.DataType:
     """The type of `DATE '…'` or `TIMESTAMP '…'`, in UTC if the text names an offset; raises if it is no moment."""
     if kind not in _READ:
         return dtype
@@ -110,7 +110,7 @@ def _whole(value: int) -> int | Decimal:
 # time zone in UTC, unless the text names an offset. A text beside dates is a date, beside times of day one of these.
 
 
-def checked_value(value: Expression, schemas: Sequence[pa.Schema], place: Place) -> Expression:
+def checked_value(value: Expression, schemas: Sequence[pa.Schema], place: SourceSpan) -> Expression:
     """An expression that can be evaluated over rows with these columns."""
     with at(place):
         fitted = _fitted(value, schemas)
@@ -118,7 +118,7 @@ def checked_value(value: Expression, schemas: Sequence[pa.Schema], place: Place)
         return fitted
 
 
-def checked_predicate(value: Expression, schemas: Sequence[pa.Schema], place: Place) -> Expression:
+def checked_predicate(value: Expression, schemas: Sequence[pa.Schema], place: SourceSpan) -> Expression:
     """One that is true or false."""
     with at(place):
         fitted = _fitted(value, schemas)
@@ -228,8 +228,8 @@ class Translator:
     def _operands(self, node: exp.Expr) -> tuple[Expression, Expression]:
         return self.translate(node.this), self.translate(node.expression)
 
-    def _place(self, node: exp.Expr) -> Place:
-        return place_of(node, self._sql)
+    def _place(self, node: exp.Expr) -> SourceSpan:
+        return position_of(node, self._sql)
 
     def _refusal(self, node: exp.Expr) -> SqlError:
         what, instead = _REFUSED.get(type(node), (f"{self._place(node).quoted!r}", "there is no such expression here"))

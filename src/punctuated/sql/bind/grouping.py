@@ -11,7 +11,6 @@ from punctuated.model.arguments import free_names
 from punctuated.model.expression import Column, Expression, Literal
 from punctuated.output.groups.grouping import Grouping, check_grouping
 from punctuated.output.views import View
-from punctuated.sql.bind.core import Core
 from punctuated.sql.bind.expressions import (
     Translator,
     aggregates_in,
@@ -20,33 +19,34 @@ from punctuated.sql.bind.expressions import (
     function_name,
     has_aggregate,
 )
-from punctuated.sql.bind.inputs import here
-from punctuated.sql.bind.names import Ref, match
-from punctuated.sql.bind.outputs import Output, outputs_of
-from punctuated.sql.bind.relation import Groups
-from punctuated.sql.parse.dialect import place_of
-from punctuated.sql.parse.errors import Place, SqlError, at, unsupported
-from punctuated.sql.parse.syntax import Block, Item
+from punctuated.sql.bind.from_clause import FromResult
+from punctuated.sql.bind.inputs import plain_column
+from punctuated.sql.bind.names import Ref
+from punctuated.sql.bind.relation import GroupsRelation
+from punctuated.sql.bind.select_list import OutputColumn, outputs_of
+from punctuated.sql.parse.dialect import position_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unsupported
+from punctuated.sql.parse.syntax import SelectBlock, SelectItem, match
 
 _SAME = {"avg": "mean"}
 
 
-def is_grouped(block: Block) -> bool:
+def is_grouped(block: SelectBlock) -> bool:
     """Whether a block gives groups."""
     found = any(has_aggregate(item.value) for item in block.items)
     return bool(block.group_by) or found or block.having is not None
 
 
 @dataclass
-class _Grouping:
+class _GroupColumns:
     """Columns that the join brings, groups among them, and aggregates, by name."""
 
-    core: Core
+    core: FromResult
     select: dict[str, Expression] = field(default_factory=dict)
     by: dict[str, str] = field(default_factory=dict)  # expression over the results -> name of the group column
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)  # text of an aggregate -> its name
-    places: dict[str, Place] = field(default_factory=dict)  # of aggregates
+    places: dict[str, SourceSpan] = field(default_factory=dict)  # of aggregates
 
     def translator(self) -> Translator:
         """Of expressions over groups."""
@@ -54,7 +54,7 @@ class _Grouping:
 
     def group(self, node: exp.Expr, name: str) -> None:
         """One more column to group by."""
-        value = self.core.checked(self.core.translator().translate(node), place_of(node, self.core.scope.sql))
+        value = self.core.checked(self.core.translator().translate(node), position_of(node, self.core.scope.sql))
         if repr(value) not in self.by:
             self.by[repr(value)] = self._bring(value, name)
 
@@ -63,11 +63,11 @@ class _Grouping:
         key = self._key(node)
         if key not in self.named:
             free = free_names([name], [*self.by.values(), *self.aggregates])[0]
-            self.named[key], self.places[free] = free, place_of(node, self.core.scope.sql)
+            self.named[key], self.places[free] = free, position_of(node, self.core.scope.sql)
             self.aggregates[free] = self._as_aggregate(node)
 
     def _as_aggregate(self, node: exp.Anonymous) -> Aggregate:
-        name, place = function_name(node), place_of(node, self.core.scope.sql)
+        name, place = function_name(node), position_of(node, self.core.scope.sql)
         function: Any = _SAME.get(name, name)
         assert function in get_args(Function)
         arguments = node.expressions
@@ -102,23 +102,23 @@ class _Grouping:
         if isinstance(node, exp.Literal | exp.Star | exp.Null | exp.Boolean) or has_aggregate(node):
             return None
         name = self.by.get(repr(self.core.translator().translate(node)))
-        return None if name is None else here(name)
+        return None if name is None else plain_column(name)
 
     def _aggregated(self, node: exp.Anonymous) -> Expression:
-        return here(self.named[self._key(node)])
+        return plain_column(self.named[self._key(node)])
 
     def _not_grouped(self, node: exp.Column) -> Expression:
         raise SqlError(
             f"column {node.name!r} is not in GROUP BY: add it there, or write FIRST({node.name}) or another aggregate",
-            place_of(node, self.core.scope.sql),
+            position_of(node, self.core.scope.sql),
         )
 
 
-def groups_of(block: Block, core: Core) -> Groups:
+def groups_of(block: SelectBlock, core: FromResult) -> GroupsRelation:
     """The groups of a block."""
     block = replace(block, having=_without_aliases(block.having, block.items, core))
     outputs = outputs_of(block.items, core.scope, core.star())
-    grouping = _Grouping(core)
+    grouping = _GroupColumns(core)
     for number, node in enumerate(_group_nodes(block, core)):
         grouping.group(node, _name_of(node, outputs, number, core))
     if not grouping.by:
@@ -135,7 +135,7 @@ def groups_of(block: Block, core: Core) -> Groups:
     return _shown(block, outputs, grouping, joined)
 
 
-def _shown(block: Block, outputs: Sequence[Output], grouping: _Grouping, joined: Any) -> Groups:
+def _shown(block: SelectBlock, outputs: Sequence[OutputColumn], grouping: _GroupColumns, joined: Any) -> GroupsRelation:
     """What is shown of groups, its types checked."""
     translator, by = grouping.translator(), tuple(grouping.by.values())
     schema = joined.bound.seen_as(View.GROUPS, Grouping(by, grouping.aggregates)).groups().schema
@@ -144,30 +144,30 @@ def _shown(block: Block, outputs: Sequence[Output], grouping: _Grouping, joined:
         select[each.name] = checked_value(_value(each, translator), [schema], each.position)
     having = None
     if block.having is not None:
-        place = place_of(block.having, grouping.core.scope.sql)
+        place = position_of(block.having, grouping.core.scope.sql)
         having = checked_predicate(translator.translate(block.having), [schema], place)
     is_plain = [repr(value) for value in select.values()] == list(select) == schema.names
-    return Groups(joined, by, grouping.aggregates, having, None if is_plain else select)
+    return GroupsRelation(joined, by, grouping.aggregates, having, None if is_plain else select)
 
 
-def _value(output: Output, translator: Translator) -> Expression:
+def _value(output: OutputColumn, translator: Translator) -> Expression:
     if isinstance(output.value, Ref):
         raise SqlError("* cannot stand among groups: name the columns", output.position)
     return translator.translate(output.value)
 
 
-def _take_aggregates(grouping: _Grouping, output: Output) -> None:
+def _take_aggregates(grouping: _GroupColumns, output: OutputColumn) -> None:
     if isinstance(output.value, Ref):
         return
     for node in aggregates_in(output.value):
         nested = [each for each in aggregates_in(node) if each is not node]
         if nested:
-            place = place_of(nested[0], grouping.core.scope.sql)
+            place = position_of(nested[0], grouping.core.scope.sql)
             raise unsupported("an aggregate inside of another one", place, "group in a query in FROM")
         grouping.aggregate(node, output.name if node is output.value else function_name(node))
 
 
-def _check_aggregates(joined: Any, grouping: _Grouping, block: Block) -> None:
+def _check_aggregates(joined: Any, grouping: _GroupColumns, block: SelectBlock) -> None:
     """Each by itself, so that an error points at the right one."""
     by = tuple(grouping.by.values())
     with at(_place_of_groups(block, grouping.core.scope.sql)):
@@ -177,31 +177,31 @@ def _check_aggregates(joined: Any, grouping: _Grouping, block: Block) -> None:
             check_grouping(joined.schema, by, {name: grouping.aggregates[name]})
 
 
-def _place_of_groups(block: Block, sql: str) -> Place:
-    return place_of(block.group_by[0], sql) if block.group_by else block.items[0].position
+def _place_of_groups(block: SelectBlock, sql: str) -> SourceSpan:
+    return position_of(block.group_by[0], sql) if block.group_by else block.items[0].position
 
 
-def _group_nodes(block: Block, core: Core) -> Iterator[exp.Expr]:
+def _group_nodes(block: SelectBlock, core: FromResult) -> Iterator[exp.Expr]:
     """What is grouped by: an expression, the alias of one, or its number in the SELECT list."""
     for node in block.group_by:
         found = _by_number(node, block.items, core) or _by_alias(node, block.items, core)
         value = found.value if found is not None else node
         if has_aggregate(value):
-            raise SqlError("an aggregate cannot be grouped by", place_of(node, core.scope.sql))
+            raise SqlError("an aggregate cannot be grouped by", position_of(node, core.scope.sql))
         yield value
 
 
-def _by_number(node: exp.Expr, items: Sequence[Item], core: Core) -> Item | None:
+def _by_number(node: exp.Expr, items: Sequence[SelectItem], core: FromResult) -> SelectItem | None:
     literal = node.this if isinstance(node, exp.Neg) else node
     if not isinstance(literal, exp.Literal) or literal.is_string:
         return None
     number = int(literal.this) if literal is node and str(literal.this).isdigit() else 0
     if not 1 <= number <= len(items):
-        raise SqlError(f"the SELECT list has no item {node.sql()}", place_of(node, core.scope.sql))
+        raise SqlError(f"the SELECT list has no item {node.sql()}", position_of(node, core.scope.sql))
     return items[number - 1]
 
 
-def _by_alias(node: exp.Expr, items: Sequence[Item], core: Core) -> Item | None:
+def _by_alias(node: exp.Expr, items: Sequence[SelectItem], core: FromResult) -> SelectItem | None:
     if not isinstance(node, exp.Column) or node.table:
         return None
     if any(match(node.name, names) for names in core.scope.columns):
@@ -209,7 +209,7 @@ def _by_alias(node: exp.Expr, items: Sequence[Item], core: Core) -> Item | None:
     return next((item for item in items if item.alias and item.alias.text.lower() == node.name.lower()), None)
 
 
-def _without_aliases(having: exp.Expr | None, items: Sequence[Item], core: Core) -> exp.Expr | None:
+def _without_aliases(having: exp.Expr | None, items: Sequence[SelectItem], core: FromResult) -> exp.Expr | None:
     """HAVING with the expressions themselves in place of their aliases."""
 
     def meant(node: exp.Expr) -> exp.Expr:
@@ -219,7 +219,7 @@ def _without_aliases(having: exp.Expr | None, items: Sequence[Item], core: Core)
     return None if having is None else having.transform(meant)
 
 
-def _name_of(node: exp.Expr, outputs: Sequence[Output], number: int, core: Core) -> str:
+def _name_of(node: exp.Expr, outputs: Sequence[OutputColumn], number: int, core: FromResult) -> str:
     """A group column goes by its name in the output, if it is there as it is."""
     shown = [each.name for each in outputs if not isinstance(each.value, Ref) and each.value == node]
     if shown:

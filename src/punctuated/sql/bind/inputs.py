@@ -14,12 +14,12 @@ from punctuated.model.expression import HERE, Column, Expression, Operation
 from punctuated.output.columns import payload_of
 from punctuated.sql.bind.windows import stream_window
 from punctuated.sql.parse.errors import at
+from punctuated.sql.parse.syntax import FromItem as InFrom
 from punctuated.sql.parse.syntax import Name
-from punctuated.sql.parse.syntax import Source as InFrom
 
 
 @dataclass(frozen=True)
-class Input:
+class FromStream:
     """A stream of FROM; its visible columns are expressions over those that it has."""
 
     alias: str
@@ -32,17 +32,19 @@ class Input:
         value = self.columns[name]
         return value.name if isinstance(value, Column) else None
 
-    def with_columns(self, names: Sequence[str]) -> "Input":
+    def with_columns(self, names: Sequence[str]) -> "FromStream":
         """The same with these visible columns, computed ones too, as columns of the stream itself."""
         computed = {name: self.columns[name] for name in names if self.plain(name) is None}
         if not computed:
             return self
         own = list(own_columns(self.stream))
         fresh = dict(zip(computed, free_names(computed, own), strict=True))
-        select = {name: here(name) for name in own} | {fresh[name]: value for name, value in computed.items()}
+        select = {name: plain_column(name) for name in own} | {fresh[name]: value for name, value in computed.items()}
         with at(self.source.position):
             stream = self.stream.with_(select=select)
-        return replace(self, stream=stream, columns={**self.columns, **{name: here(fresh[name]) for name in computed}})
+        return replace(
+            self, stream=stream, columns={**self.columns, **{name: plain_column(fresh[name]) for name in computed}}
+        )
 
     def declared(
         self, key: tuple[str, ...] | None, filters: Sequence[Expression], values: Mapping[str, Any], *, windowed: bool
@@ -107,7 +109,7 @@ def alias_of(source: InFrom) -> str:
     return source.what.text if isinstance(source.what, Name) else ""
 
 
-def here(name: str) -> Column:
+def plain_column(name: str) -> Column:
     """A column of the table at hand."""
     return Column(HERE, name)
 

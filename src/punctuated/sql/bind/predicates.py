@@ -16,7 +16,7 @@ from punctuated.keys.codec import common_key_type
 from punctuated.model.arguments import free_names
 from punctuated.model.expression import Expression, over
 from punctuated.sql.bind.expressions import Translator
-from punctuated.sql.bind.inputs import Input, here
+from punctuated.sql.bind.inputs import FromStream, plain_column
 from punctuated.sql.bind.names import Ref, Scope
 
 _FILTERED_BY_ON = {"inner": (0, 1), "left": (1,), "right": (0,), "full": (), "semi": (0, 1), "anti": (1,)}
@@ -24,7 +24,7 @@ _FILTERED_BY_WHERE = {"inner": (0, 1), "left": (0,), "right": (1,), "full": (), 
 
 
 @dataclass(frozen=True)
-class Part:
+class Conjunct:
     """One of the predicates between which AND stands."""
 
     node: exp.Expr
@@ -44,29 +44,29 @@ class Part:
 
 
 @dataclass
-class Placed:
+class Pushdown:
     """Where the parts of the predicates go."""
 
-    equalities: list[tuple[Part, tuple[Ref, Ref]]] = field(default_factory=list)
-    filters: dict[int, list[Part]] = field(default_factory=dict)  # below the join, by stream
-    extra: list[Part] = field(default_factory=list)  # inside of it
-    after: list[Part] = field(default_factory=list)  # above it
+    equalities: list[tuple[Conjunct, tuple[Ref, Ref]]] = field(default_factory=list)
+    filters: dict[int, list[Conjunct]] = field(default_factory=dict)  # below the join, by stream
+    extra: list[Conjunct] = field(default_factory=list)  # inside of it
+    after: list[Conjunct] = field(default_factory=list)  # above it
 
 
-def parts_of(node: exp.Expr | None, scope: Scope, *, in_where: bool) -> list[Part]:
+def conjuncts_of(node: exp.Expr | None, scope: Scope, *, in_where: bool) -> list[Conjunct]:
     """The parts of a predicate."""
     return [] if node is None else [_part(each, scope, in_where) for each in _conjuncts(node)]
 
 
-def place_parts(parts: Sequence[Part], how: str) -> Placed:
+def push_down(parts: Sequence[Conjunct], how: str) -> Pushdown:
     """Where each part goes in a join of this kind."""
-    placed = Placed()
+    placed = Pushdown()
     for part in parts:
         _place(part, how, placed)
     return placed
 
 
-def _place(part: Part, how: str, placed: Placed) -> None:
+def _place(part: Conjunct, how: str, placed: Pushdown) -> None:
     filtered = (_FILTERED_BY_WHERE if part.in_where else _FILTERED_BY_ON)[how]
     only = next(iter(part.sides)) if len(part.sides) == 1 else None
     if only is not None and (how == "inner" or only in filtered):
@@ -79,14 +79,14 @@ def _place(part: Part, how: str, placed: Placed) -> None:
         placed.extra.append(part)
 
 
-def _part(node: exp.Expr, scope: Scope, in_where: bool) -> Part:
+def _part(node: exp.Expr, scope: Scope, in_where: bool) -> Conjunct:
     refs = frozenset(scope.find(column) for column in node.find_all(exp.Column) if not column.is_star)
     sides = (node.this, node.expression) if isinstance(node, exp.EQ) else ()
     bare = [_bare(side) for side in sides]
     if len(bare) == 2 and all(isinstance(side, exp.Column) and not side.is_star for side in bare):
         first, second = (scope.find(side) for side in bare if isinstance(side, exp.Column))
-        return Part(node, refs, in_where, (first, second))
-    return Part(node, refs, in_where)
+        return Conjunct(node, refs, in_where, (first, second))
+    return Conjunct(node, refs, in_where)
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -107,9 +107,11 @@ def _bare(node: exp.Expr) -> exp.Expr:
 # Equalities of expressions, such as `A.item % 10 = B.slot`: each side becomes a column of its stream, to join by.
 
 
-def compute_keys(parts: Sequence[Part], inputs: Sequence[Input], scope: Scope) -> tuple[list[Part], list[Input]]:
+def compute_keys(
+    parts: Sequence[Conjunct], inputs: Sequence[FromStream], scope: Scope
+) -> tuple[list[Conjunct], list[FromStream]]:
     """The parts of a predicate, their equalities now of columns, and the streams with these columns."""
-    found, having = list[Part](), list(inputs)
+    found, having = list[Conjunct](), list(inputs)
     for part in parts:
         sides = _sides(part, scope)
         if sides is None or not _can_be_keys(sides, having, scope):
@@ -120,7 +122,7 @@ def compute_keys(parts: Sequence[Part], inputs: Sequence[Input], scope: Scope) -
     return found, having
 
 
-def _sides(part: Part, scope: Scope) -> list[tuple[int, exp.Expr]] | None:
+def _sides(part: Conjunct, scope: Scope) -> list[tuple[int, exp.Expr]] | None:
     """Both sides of an equality, each of one stream, and of which."""
     if not isinstance(part.node, exp.EQ) or part.equal is not None:
         return None
@@ -131,7 +133,7 @@ def _sides(part: Part, scope: Scope) -> list[tuple[int, exp.Expr]] | None:
     return [(next(iter(each)), side) for each, side in zip(places, both, strict=True)]
 
 
-def _can_be_keys(sides: Sequence[tuple[int, exp.Expr]], inputs: Sequence[Input], scope: Scope) -> bool:
+def _can_be_keys(sides: Sequence[tuple[int, exp.Expr]], inputs: Sequence[FromStream], scope: Scope) -> bool:
     """Whether values of both types can be compared as keys; if not, they are as any other predicate."""
     types = list[pa.DataType]()
     try:
@@ -143,7 +145,7 @@ def _can_be_keys(sides: Sequence[tuple[int, exp.Expr]], inputs: Sequence[Input],
     return True
 
 
-def _tied(place: int, node: exp.Expr, inputs: list[Input], scope: Scope) -> Ref:
+def _tied(place: int, node: exp.Expr, inputs: list[FromStream], scope: Scope) -> Ref:
     """The column with the values of one side; a new one if it is computed."""
     if isinstance(node, exp.Column):
         return scope.find(node)
@@ -153,8 +155,10 @@ def _tied(place: int, node: exp.Expr, inputs: list[Input], scope: Scope) -> Ref:
     return Ref(place, name)
 
 
-def _value(one: Input, node: exp.Expr, scope: Scope) -> Expression:
-    return over(Translator(scope.sql, lambda column: here(scope.find(column).name)).translate(node), one.columns)
+def _value(one: FromStream, node: exp.Expr, scope: Scope) -> Expression:
+    return over(
+        Translator(scope.sql, lambda column: plain_column(scope.find(column).name)).translate(node), one.columns
+    )
 
 
 # The join key: columns of all streams that equalities tie together.

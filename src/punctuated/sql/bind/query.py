@@ -12,18 +12,17 @@ from punctuated.errors import StreamError
 from punctuated.model.expression import Expression
 from punctuated.output.groups.grouping import check_grouping
 from punctuated.sql.bind.catalog import Catalog
-from punctuated.sql.bind.core import Core
-from punctuated.sql.bind.from_clause import read_joined
-from punctuated.sql.bind.given import Declared, Given, GivenSources
+from punctuated.sql.bind.from_clause import FromResult, read_one
 from punctuated.sql.bind.grouping import groups_of, is_grouped
-from punctuated.sql.bind.inputs import Input, alias_of, here, own_columns
-from punctuated.sql.bind.names import match
-from punctuated.sql.bind.one_stream import read_one
-from punctuated.sql.bind.outputs import outputs_of
-from punctuated.sql.bind.relation import Distinct, Relation, Rows
+from punctuated.sql.bind.inputs import FromStream, alias_of, own_columns, plain_column
+from punctuated.sql.bind.join_clause import read_joined
+from punctuated.sql.bind.names import DeclaredStream, Namespace
+from punctuated.sql.bind.relation import DistinctRelation, Relation, RowsRelation
+from punctuated.sql.bind.select_list import outputs_of
 from punctuated.sql.parse.errors import SqlError, at
 from punctuated.sql.parse.statements import Explain, parse_query
-from punctuated.sql.parse.syntax import Block, Select, Source
+from punctuated.sql.parse.syntax import FromItem, Select, SelectBlock, match
+from punctuated.sql.sources.arguments import ArgumentSources
 
 if TYPE_CHECKING:
     from punctuated.sql.bind.relation import Relation
@@ -133,7 +132,7 @@ def bind_text(text: str, given: Mapping[str, Any]) -> SqlQuery:
     if not isinstance(text, str):
         raise StreamError(f"a query is text, not {type(text).__name__}: pt.sql('SELECT …', name=stream)")
     query, created = parse_query(text)
-    created_streams = Catalog(created, GivenSources(given))
+    created_streams = Catalog(created, ArgumentSources(given))
     declared = {name: created_streams.declared(name) for name in created_streams.names}
     others = {name: thing for name, thing in given.items() if match(name, declared) is None}
     return bind_query(query, others | declared)
@@ -149,19 +148,19 @@ def bind_query(select: Select | Explain, catalog: Mapping[str, Any]) -> SqlQuery
     query = select.query if isinstance(select, Explain) else select
     try:
         with at(query.position):
-            relation = _bind(query, Given(catalog), query.position.text)
+            relation = _bind(query, Namespace(catalog), query.position.text)
     except RecursionError:
         raise SqlError("this is nested too deeply", query.position) from None
     return SqlQuery(relation, is_explain=is_explain)
 
 
-def _bind(query: Select, given: Given, sql: str) -> Relation:
+def _bind(query: Select, given: Namespace, sql: str) -> Relation:
     given = _with_named(query, given, sql)
     branches = [_block(block, given, sql) for block in query.blocks]
     return branches[0] if len(branches) == 1 else _united(branches, query)
 
 
-def _with_named(query: Select, given: Given, sql: str) -> Given:
+def _with_named(query: Select, given: Namespace, sql: str) -> Namespace:
     for name, named in query.named:
         if name.text in given.queries:
             raise SqlError(f"two queries are called {name.text!r}", name.position)
@@ -169,32 +168,32 @@ def _with_named(query: Select, given: Given, sql: str) -> Given:
     return given
 
 
-def _block(block: Block, given: Given, sql: str) -> Relation:
+def _block(block: SelectBlock, given: Namespace, sql: str) -> Relation:
     core = _read(block, given, sql)
     if is_grouped(block):
         return _grouped(block, core)
     select = _selected(block, core)
     joined = core.build(None if core.is_everything(select) else select)
-    return _distinct(joined, tuple(select), block) if block.distinct else Rows(joined)
+    return _distinct(joined, tuple(select), block) if block.distinct else RowsRelation(joined)
 
 
-def _distinct(joined: Any, columns: tuple[str, ...], block: Block) -> Distinct:
+def _distinct(joined: Any, columns: tuple[str, ...], block: SelectBlock) -> DistinctRelation:
     with at(block.items[0].position.to(block.items[-1].position)):
         check_grouping(joined.schema, columns, {}, is_distinct=True)
-    return Distinct(joined, columns)
+    return DistinctRelation(joined, columns)
 
 
-def _read(block: Block, given: Given, sql: str) -> Core:
+def _read(block: SelectBlock, given: Namespace, sql: str) -> FromResult:
     inputs = [_input(source, number, given) for number, source in enumerate(block.sources)]
     return read_one(block, inputs[0], given, sql) if len(inputs) == 1 else read_joined(block, inputs, given, sql)
 
 
-def _selected(block: Block, core: Core) -> dict[str, Expression]:
+def _selected(block: SelectBlock, core: FromResult) -> dict[str, Expression]:
     outputs = outputs_of(block.items, core.scope, core.star())
     return {each.name: core.value(each) for each in outputs}
 
 
-def _grouped(block: Block, core: Core) -> Relation:
+def _grouped(block: SelectBlock, core: FromResult) -> Relation:
     groups = groups_of(block, core)
     if not block.distinct:
         return groups
@@ -206,36 +205,38 @@ def _grouped(block: Block, core: Core) -> Relation:
 # Streams of FROM
 
 
-def _input(source: Source, number: int, given: Given) -> Input:
+def _input(source: FromItem, number: int, given: Namespace) -> FromStream:
     alias = alias_of(source) or f"query_{number + 1}"
     if isinstance(source.what, Select):
         return _of_query(source.what, given, None, alias, source)
     found = given.find(source.what)
-    if isinstance(found, Declared):
+    if isinstance(found, DeclaredStream):
         return _of_stream(found.stream, alias, source, found.hidden)
     return _of_query(found.select, found.given, found.relation, alias, source)
 
 
-def _of_query(select: Select, given: Given, known: Relation | None, alias: str, source: Source) -> Input:
+def _of_query(select: Select, given: Namespace, known: Relation | None, alias: str, source: FromItem) -> FromStream:
     """A query in FROM, which WITH may have named; one that only takes rows and columns of a stream is that stream."""
     sql = source.position.text
     shaped = _shaped(select, given, sql)
     if shaped is None:
         return _of_relation(known or _bind(select, given, sql), alias, source)
     made, columns = shaped
-    return Input(alias, made, columns, source)
+    return FromStream(alias, made, columns, source)
 
 
-def _of_stream(found: Stream, alias: str, source: Source, hidden: frozenset[str] = frozenset()) -> Input:
-    return Input(alias, found, {name: here(name) for name in own_columns(found) if name not in hidden}, source)
+def _of_stream(found: Stream, alias: str, source: FromItem, hidden: frozenset[str] = frozenset()) -> FromStream:
+    return FromStream(
+        alias, found, {name: plain_column(name) for name in own_columns(found) if name not in hidden}, source
+    )
 
 
-def _of_relation(relation: Relation, alias: str, source: Source) -> Input:
+def _of_relation(relation: Relation, alias: str, source: FromItem) -> FromStream:
     with at(source.position):
         return _of_stream(relation.as_stream(alias), alias, source)
 
 
-def _shaped(query: Select, given: Given, sql: str) -> tuple[Stream, Mapping[str, Expression]] | None:
+def _shaped(query: Select, given: Namespace, sql: str) -> tuple[Stream, Mapping[str, Expression]] | None:
     """A query that only takes rows and columns of one stream: the stream itself, and what its columns are made of."""
     block = query.blocks[0]
     if len(query.blocks) > 1 or block.joined or block.distinct or is_grouped(block):
@@ -252,20 +253,22 @@ def _united(branches: Sequence[Relation], query: Select) -> Relation:
     first = branches[0].schema
     streams = [_branch(branch, first, f"branch_{i + 1}", query.blocks[i]) for i, branch in enumerate(branches)]
     with at(query.position):
-        return Rows(union(*_alike(streams)))
+        return RowsRelation(union(*_alike(streams)))
 
 
-def _branch(branch: Relation, first: pa.Schema, name: str, block: Block) -> Stream:
+def _branch(branch: Relation, first: pa.Schema, name: str, block: SelectBlock) -> Stream:
     theirs, names = branch.schema, first.names
     _check_alike(theirs, first, block)
     with at(block.position):
         found = branch.as_stream(name)
         if theirs.names != names:
-            found = found.with_(select={ours: here(each) for ours, each in zip(names, theirs.names, strict=True)})
+            found = found.with_(
+                select={ours: plain_column(each) for ours, each in zip(names, theirs.names, strict=True)}
+            )
         return found
 
 
-def _check_alike(theirs: pa.Schema, first: pa.Schema, block: Block) -> None:
+def _check_alike(theirs: pa.Schema, first: pa.Schema, block: SelectBlock) -> None:
     """Raise unless a SELECT has columns of the types of the first one."""
     if len(theirs) != len(first):
         message = f"this SELECT has {len(theirs)} columns, and the first one {len(first)}"

@@ -52,7 +52,7 @@ class Relation(ABC):
 
 
 @dataclass(frozen=True)
-class Rows(Relation):
+class RowsRelation(Relation):
     """Rows of a join, of one stream or of a union."""
 
     @property
@@ -75,7 +75,7 @@ class Rows(Relation):
 
 
 @dataclass(frozen=True)
-class Grouped(Relation):
+class GroupedRelation(Relation):
     """Rows by group; nothing runs until they are asked for."""
 
     @cached_property
@@ -101,7 +101,7 @@ class Grouped(Relation):
 
 
 @dataclass(frozen=True)
-class Groups(Grouped):
+class GroupsRelation(GroupedRelation):
     """Groups of rows, with aggregates."""
 
     by: tuple[str, ...]
@@ -121,7 +121,7 @@ class Groups(Grouped):
 
 
 @dataclass(frozen=True)
-class Distinct(Grouped):
+class DistinctRelation(GroupedRelation):
     """Each combination of values once."""
 
     columns: tuple[str, ...]

@@ -6,15 +6,15 @@ from typing import Any
 
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow, between, parse_duration
 from punctuated.model.window import Window as StreamWindow
-from punctuated.sql.bind.names import Scope, match
-from punctuated.sql.parse.errors import Place, SqlError, at, unknown
-from punctuated.sql.parse.syntax import Length, Name, Near, Window
+from punctuated.sql.bind.names import Scope, is_length
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unknown
+from punctuated.sql.parse.syntax import Length, Name, WindowClause, WithinClause, match
 
 Duration = str | int | timedelta
 
 
 def stream_window(
-    window: Window, columns: Sequence[str], key: Sequence[str], values: Mapping[str, Any]
+    window: WindowClause, columns: Sequence[str], key: Sequence[str], values: Mapping[str, Any]
 ) -> StreamWindow:
     """The window of a stream with these columns and this key; `values` has lengths that go by a name."""
     with at(window.position):
@@ -46,13 +46,8 @@ def duration(length: Length, values: Mapping[str, Any]) -> Duration:
     return value
 
 
-def is_length(value: Any) -> bool:
-    """Whether what a query is given is a length of time, and no stream."""
-    return isinstance(value, str | int | timedelta) and not isinstance(value, bool)
-
-
-def within_of(
-    near: Sequence[Near], scope: Scope, values: Mapping[str, Any]
+def bound_within(
+    near: Sequence[WithinClause], scope: Scope, values: Mapping[str, Any]
 ) -> Duration | dict[tuple[str, str], Duration]:
     """What WINDOW says, as `pt.join` takes it."""
     if not near[0].streams:
@@ -66,7 +61,9 @@ def within_of(
     return within
 
 
-def path_of(near: Sequence[Near], scope: Scope, values: Mapping[str, Any]) -> tuple[list[int], list[Duration]]:
+def bound_path(
+    near: Sequence[WithinClause], scope: Scope, values: Mapping[str, Any]
+) -> tuple[list[int], list[Duration]]:
     """What DWINDOW says: the streams in the order of the path, and how far each is from the one before it."""
     steps = {pair[0]: (pair[1], each) for each in near for pair in [_pair(each, scope)]}
     reached = {following for following, _ in steps.values()}
@@ -84,11 +81,11 @@ def path_of(near: Sequence[Near], scope: Scope, values: Mapping[str, Any]) -> tu
     return [scope.aliases.index(name) for name in order], lengths
 
 
-def _all(near: Sequence[Near]) -> Place:
+def _all(near: Sequence[WithinClause]) -> SourceSpan:
     return near[0].position.to(near[-1].position)
 
 
-def _pair(near: Near, scope: Scope) -> tuple[str, str]:
+def _pair(near: WithinClause, scope: Scope) -> tuple[str, str]:
     first, second = (_alias(name, scope) for name in near.streams)
     if first == second:
         raise SqlError("a window is between two streams, not one and itself", near.position)
@@ -99,7 +96,7 @@ def _alias(name: Name, scope: Scope) -> str:
     return scope.aliases[scope.stream(name.text, name.position, quoted=name.quoted)]
 
 
-def _rows(window: Window, columns: Sequence[str], key: Sequence[str]) -> CountWindow:
+def _rows(window: WindowClause, columns: Sequence[str], key: Sequence[str]) -> CountWindow:
     assert window.n is not None
     named = [_column(name, columns) for name in window.columns]
     if named and set(named) != set(key):

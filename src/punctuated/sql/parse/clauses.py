@@ -6,10 +6,10 @@ from typing import TypeVar
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from punctuated.sql.parse.dialect import place_of
-from punctuated.sql.parse.errors import Place, SqlError, unsupported
-from punctuated.sql.parse.syntax import Block, Item, Joining, Name, Select, Source, Window
-from punctuated.sql.parse.windows import WindowClauses
+from punctuated.sql.parse.dialect import position_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, unsupported
+from punctuated.sql.parse.syntax import FromItem, JoinClause, Name, Select, SelectBlock, SelectItem, WindowClause
+from punctuated.sql.parse.windows import WindowParser
 
 _ELSEWHERE = {
     "ORDER": ("ORDER BY", "results come in order of time; sort the table that you get"),
@@ -49,7 +49,7 @@ def _same(one: str, other: str) -> bool:
     return one.lower() == other.lower()
 
 
-class Clauses(WindowClauses):
+class SelectParser(WindowParser):
     """Reads a query clause by clause."""
 
     def select(self) -> Select:
@@ -90,7 +90,7 @@ class Clauses(WindowClauses):
         if not self.take("ALL"):
             raise unsupported("UNION", start, "write UNION ALL, or SELECT DISTINCT over a UNION ALL in FROM")
 
-    def _operand(self) -> tuple[Block, ...]:
+    def _operand(self) -> tuple[SelectBlock, ...]:
         if not self.is_word("("):
             return (self._block(),)
         start = self.place()
@@ -99,7 +99,7 @@ class Clauses(WindowClauses):
             raise unsupported("WITH inside of parentheses", start, "write it before the first SELECT")
         return query.blocks
 
-    def _block(self) -> Block:
+    def _block(self) -> SelectBlock:
         start = self.place()
         self.need("SELECT")
         distinct = self._distinct()
@@ -107,7 +107,7 @@ class Clauses(WindowClauses):
         self.need("FROM")
         source, joined = self._from()
         near, both = self.near_clause()
-        block = Block(
+        block = SelectBlock(
             items,
             source,
             joined,
@@ -128,12 +128,12 @@ class Clauses(WindowClauses):
             raise unsupported("DISTINCT ON", self.place(), "group by these columns and take FIRST(…) of the others")
         return found
 
-    def _item(self) -> Item:
+    def _item(self) -> SelectItem:
         value = self.value("a column or an expression")
-        place = place_of(value, self.sql)
+        place = position_of(value, self.sql)
         has_as = self.take("AS")
         alias = self.name("an alias") if has_as or self.is_name() else None
-        return Item(value, alias, place)
+        return SelectItem(value, alias, place)
 
     def _group_by(self) -> tuple[exp.Expr, ...]:
         if self.is_word("GROUP"):
@@ -154,13 +154,13 @@ class Clauses(WindowClauses):
 
     # FROM
 
-    def _from(self) -> tuple[Source, tuple[Joining, ...]]:
-        source, joined = self._source(), list[Joining]()
+    def _from(self) -> tuple[FromItem, tuple[JoinClause, ...]]:
+        source, joined = self._source(), list[JoinClause]()
         while True:
             self._refuse_other_clauses()
             place = self.place()
             if self.take(","):
-                joined.append(Joining("inner", self._source(), place))
+                joined.append(JoinClause("inner", self._source(), place))
             elif self._is_join():
                 joined.append(self._joining(place))
             else:
@@ -169,7 +169,7 @@ class Clauses(WindowClauses):
     def _is_join(self) -> bool:
         return self.is_word("JOIN") or any(map(self.is_word, _SIDES))
 
-    def _joining(self, place: Place) -> Joining:
+    def _joining(self, place: SourceSpan) -> JoinClause:
         words = list[str]()
         while not self.is_word("JOIN"):
             if not any(map(self.is_word, _SIDES)):
@@ -182,11 +182,11 @@ class Clauses(WindowClauses):
             raise self._no_such_join(words, place)
         source = self._source()
         if self.take("USING"):
-            return Joining(_HOW[tuple(words)], source, place, using=self._name_list())
+            return JoinClause(_HOW[tuple(words)], source, place, using=self._name_list())
         self.need("ON", "USING")
-        return Joining(_HOW[tuple(words)], source, place, on=self.value("a predicate"))
+        return JoinClause(_HOW[tuple(words)], source, place, on=self.value("a predicate"))
 
-    def _no_such_join(self, words: list[str], place: Place) -> SqlError:
+    def _no_such_join(self, words: list[str], place: SourceSpan) -> SqlError:
         if words[:1] == ["RIGHT"]:
             return unsupported(f"{' '.join(words)} JOIN", place, "swap the streams and write LEFT")
         return SqlError(f"there is no {' '.join(words)} JOIN", place, expected="INNER, LEFT, RIGHT, FULL, SEMI or ANTI")
@@ -197,7 +197,7 @@ class Clauses(WindowClauses):
         self.need(")")
         return names
 
-    def _source(self) -> Source:
+    def _source(self) -> FromItem:
         start = self.place()
         what = self._what()
         window = self.window_in_brackets()
@@ -208,9 +208,9 @@ class Clauses(WindowClauses):
         if alias is None:
             alias = self._alias()
         self._check_owner(window, alias or what)
-        return Source(what, alias, window, start.to(self.place_before()))
+        return FromItem(what, alias, window, start.to(self.place_before()))
 
-    def _check_owner(self, window: Window | None, owner: Name | Select) -> None:
+    def _check_owner(self, window: WindowClause | None, owner: Name | Select) -> None:
         """A window speaks of columns of the stream that it stands behind."""
         for column in window.columns if window is not None else ():
             if column.stream is not None and not (isinstance(owner, Name) and _same(column.stream, owner.text)):

@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from punctuated.model.arguments import nearest_of
-from punctuated.sql.parse.errors import Place, SqlError, unsupported
+from punctuated.sql.parse.errors import SourceSpan, SqlError, unsupported
 
 _WHOLE_STATEMENTS = {"CALL", "EXPLAIN", "OPTIMIZE", "PREPARE", "VACUUM", "EXECUTE", "FETCH", "SHOW", "RENAME"}
 _SPECIAL_CALLS = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING"}  # those with words inside their parentheses
@@ -34,7 +34,7 @@ _CLOSES = {"/*": "*/"}
 Node = TypeVar("Node", bound=exp.Expr)
 
 
-class Words(Tokenizer):
+class SqlTokenizer(Tokenizer):
     """Tokens: those of SQL, `DWINDOW`, and names in backticks too."""
 
     IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
@@ -45,7 +45,7 @@ class Words(Tokenizer):
     } | {"DWINDOW": TokenType.WINDOW, "->": TokenType.ARROW}
 
 
-class Expressions(Parser):
+class ExpressionParser(Parser):
     """sqlglot's parser of expressions, with our errors; clauses are read by those who build on it."""
 
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
@@ -93,15 +93,15 @@ class Expressions(Parser):
 
     # Places and errors
 
-    def place(self) -> Place:
+    def place(self) -> SourceSpan:
         """Of the token at hand; behind the last one at the end."""
         if self._curr:
-            return Place(self.sql, self._curr.start, self._curr.end + 1)
-        return Place(self.sql, behind(self._prev), behind(self._prev))
+            return SourceSpan(self.sql, self._curr.start, self._curr.end + 1)
+        return SourceSpan(self.sql, behind(self._prev), behind(self._prev))
 
-    def place_before(self) -> Place:
+    def place_before(self) -> SourceSpan:
         """Of the token that was read last."""
-        return Place(self.sql, self._prev.start, behind(self._prev))
+        return SourceSpan(self.sql, self._prev.start, behind(self._prev))
 
     def failure(self, message: str) -> SqlError:
         """An error at the token at hand."""
@@ -135,8 +135,8 @@ class Expressions(Parser):
 class Language(Dialect):
     """What sqlglot calls a dialect."""
 
-    Tokenizer = Words
-    Parser = Expressions
+    Tokenizer = SqlTokenizer
+    Parser = ExpressionParser
 
 
 def behind(token: Token) -> int:
@@ -147,18 +147,18 @@ def behind(token: Token) -> int:
 def tokens_of(sql: str) -> list[Token]:
     """The words of a text."""
     try:
-        return list(Words(dialect=Language).tokenize(sql))
+        return list(SqlTokenizer(dialect=Language).tokenize(sql))
     except TokenError as error:
         start = _last_open(sql)
-        raise SqlError(_unclosed(sql, start, error), Place(sql, start, start + 1)) from None
+        raise SqlError(_unclosed(sql, start, error), SourceSpan(sql, start, start + 1)) from None
 
 
-def place_of(node: exp.Expr, sql: str) -> Place:
+def position_of(node: exp.Expr, sql: str) -> SourceSpan:
     """Where an expression stands: all characters of its parts that know their own."""
     metas = [each.meta for each in node.walk() if "start" in each.meta]
     if not metas:
-        return Place(sql, 0, 0)
-    return Place(sql, min(meta["start"] for meta in metas), max(meta["end"] for meta in metas) + 1)
+        return SourceSpan(sql, 0, 0)
+    return SourceSpan(sql, min(meta["start"] for meta in metas), max(meta["end"] for meta in metas) + 1)
 
 
 def _unclosed(sql: str, start: int, error: TokenError) -> str:

@@ -11,7 +11,7 @@ _SHOWN = 100  # characters before and after the place: a query may be one long l
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceSpan:
     """Some characters of a text, from `start` up to `end`; lines and columns count from 1."""
 
     text: str = field(repr=False)
@@ -50,9 +50,9 @@ class Place:
         before = "".join("\t" if char == "\t" else " " for char in line[: self.start - first])
         return f"  {line.rstrip()}\n  {before}{'^' * length}"
 
-    def to(self, other: "Place") -> "Place":
+    def to(self, other: "SourceSpan") -> "SourceSpan":
         """From here up to the end of another one."""
-        return Place(self.text, self.start, max(self.end, other.end))
+        return SourceSpan(self.text, self.start, max(self.end, other.end))
 
     @property
     def _line_start(self) -> int:
@@ -71,7 +71,9 @@ class SqlError(PunctuatedError, ValueError):
              ^^^^
     """
 
-    def __init__(self, message: str, place: Place, *, expected: str | None = None, nearest: str | None = None) -> None:
+    def __init__(
+        self, message: str, place: SourceSpan, *, expected: str | None = None, nearest: str | None = None
+    ) -> None:
         self.message, self.place, self.expected, self.nearest = message, place, expected, nearest
         hint = f"; did you mean {nearest!r}?" if nearest else ""
         super().__init__(f"line {self.line}, column {self.column}: {message}{hint}\n{place.excerpt()}")
@@ -90,16 +92,16 @@ class SqlError(PunctuatedError, ValueError):
         return self.place.column
 
 
-def _restored(message: str, place: Place, expected: str | None, nearest: str | None) -> SqlError:
+def _restored(message: str, place: SourceSpan, expected: str | None, nearest: str | None) -> SqlError:
     return SqlError(message, place, expected=expected, nearest=nearest)
 
 
-def unsupported(what: str, place: Place, instead: str) -> SqlError:
+def unsupported(what: str, place: SourceSpan, instead: str) -> SqlError:
     """The error for something that is SQL, but not ours."""
     return SqlError(f"not supported: {what}; {instead}", place)
 
 
-def unknown(what: str, name: str, known: Iterable[str], place: Place, owner: str = "") -> SqlError:
+def unknown(what: str, name: str, known: Iterable[str], place: SourceSpan, owner: str = "") -> SqlError:
     """The error for a name that stands for nothing, with the nearest one or all that there are."""
     names = sorted(set(known))
     near = nearest_of(name, names)
@@ -109,7 +111,7 @@ def unknown(what: str, name: str, known: Iterable[str], place: Place, owner: str
 
 
 @contextmanager
-def at(place: Place) -> Iterator[None]:
+def at(place: SourceSpan) -> Iterator[None]:
     """What the API below refuses belongs to this place of the query."""
     try:
         yield

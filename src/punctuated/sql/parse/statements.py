@@ -8,27 +8,27 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from punctuated.errors import PunctuatedError
 from punctuated.model.window import parse_duration
-from punctuated.sql.parse.clauses import Clauses
-from punctuated.sql.parse.dialect import Language, place_of, tokens_of
-from punctuated.sql.parse.errors import Place, SqlError, at, unsupported
-from punctuated.sql.parse.syntax import CreateStream, Explain, Insert, Name, Punctuated, Select, Statement
+from punctuated.sql.parse.clauses import SelectParser
+from punctuated.sql.parse.dialect import Language, position_of, tokens_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unsupported
+from punctuated.sql.parse.syntax import CreateStream, Explain, Insert, Name, PunctuatedBy, Select, Statement
 
 _SOURCES = ("UNIQUE", "CLUSTERED", "WHEN", "PATTERNS", "ENDINGS")
-__all__ = ["CreateStream", "Explain", "Insert", "Punctuated", "Select", "Statement", "parse_query", "parse_script"]
+__all__ = ["CreateStream", "Explain", "Insert", "PunctuatedBy", "Select", "Statement", "parse_query", "parse_script"]
 _STATEMENTS = ("SELECT", "CREATE STREAM", "INSERT INTO", "EXPLAIN")
 
 
-class CreateClauses(Clauses):
+class CreateStreamParser(SelectParser):
     """Reads the declaration of a stream."""
 
-    def create_stream(self, start: Place) -> CreateStream:
+    def create_stream(self, start: SourceSpan) -> CreateStream:
         """What stands behind CREATE."""
         for word in ("TABLE", "VIEW"):
             if self.is_word(word):
                 raise unsupported(f"CREATE {word}", self.place(), "write CREATE STREAM")
         self.need("STREAM")
         name = self.name("a name for the stream")
-        declaration = _Declaration(name)
+        declaration = _StreamElements(name)
         self.need("(")
         declaration.take(*self._element(declaration))
         while self.take(","):
@@ -39,7 +39,7 @@ class CreateClauses(Clauses):
         declaration.places["source"] = source.position
         return declaration.stream(source.text, self.options(), start.to(name.position))
 
-    def _element(self, declaration: "_Declaration") -> tuple[str, Any, Place]:
+    def _element(self, declaration: "_StreamElements") -> tuple[str, Any, SourceSpan]:
         start = self.place()
         readers: dict[str, Callable[[], Any]] = {
             "TIME": lambda: self.name("the column of times").text,
@@ -79,23 +79,23 @@ class CreateClauses(Clauses):
             raise self.unexpected("a window in brackets, such as [RANGE 12 HOURS]")
         return window
 
-    def _punctuated(self, start: Place) -> Punctuated:
+    def _punctuated(self, start: SourceSpan) -> PunctuatedBy:
         self.need("BY")
         for word in _SOURCES:
             if self.take(word):
-                return Punctuated(word.lower(), self._argument(word), start.to(self.place_before()))
+                return PunctuatedBy(word.lower(), self._argument(word), start.to(self.place_before()))
         raise self.unexpected(*_SOURCES)
 
     def _argument(self, kind: str) -> str | None:
         if kind == "WHEN":
             first = self.place()
             value = self.value("a column or an expression that is true on the last row of a key")
-            return first.to(place_of(value, self.sql)).to(self.place_before()).quoted
+            return first.to(position_of(value, self.sql)).to(self.place_before()).quoted
         if kind == "PATTERNS":
             return self.name("the column of patterns").text
         return self.name("the stream of endings").text if kind == "ENDINGS" else None
 
-    def _type(self, declaration: "_Declaration") -> str:
+    def _type(self, declaration: "_StreamElements") -> str:
         start = self.place()
         try:
             found = self._parse_types(allow_identifiers=False)
@@ -152,16 +152,16 @@ class CreateClauses(Clauses):
         return sign + (self._prev.text.lower() if is_word else self._prev.text)
 
 
-class _Declaration:
+class _StreamElements:
     """The elements of a declaration, gathered."""
 
     def __init__(self, name: Name) -> None:
         self.name, self.places = name, {"name": name.position}
         self.columns = list[tuple[str, str]]()
-        self.punctuated = list[Punctuated]()
+        self.punctuated = list[PunctuatedBy]()
         self.once = dict[str, Any]()
 
-    def take(self, kind: str, value: Any, place: Place) -> None:
+    def take(self, kind: str, value: Any, place: SourceSpan) -> None:
         if kind == "column":
             if value[0] in dict(self.columns):
                 raise SqlError(f"there are two columns {value[0]!r}", place)
@@ -175,7 +175,7 @@ class _Declaration:
             self.once[kind] = value
             self.places[kind.upper()] = place
 
-    def stream(self, source: str, options: dict[str, str], place: Place) -> CreateStream:
+    def stream(self, source: str, options: dict[str, str], place: SourceSpan) -> CreateStream:
         return CreateStream(
             name=self.name.text,
             columns=tuple(self.columns),
@@ -221,8 +221,8 @@ def parse_query(text: str) -> tuple[Select | Explain, tuple[CreateStream, ...]]:
     return queries[0], tuple(each for each in statements if isinstance(each, CreateStream))
 
 
-def _end_of(text: str) -> Place:
-    return Place(text, len(text.rstrip()), len(text.rstrip()))
+def _end_of(text: str) -> SourceSpan:
+    return SourceSpan(text, len(text.rstrip()), len(text.rstrip()))
 
 
 def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
@@ -238,14 +238,14 @@ def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _parse(tokens: list[Token], text: str) -> Statement:
-    parser = ScriptParser(dialect=Language)
+    parser = StatementParser(dialect=Language)
     try:
         return parser.statement(tokens, text)
     except RecursionError:
-        raise SqlError("this is nested too deeply", Place(text, tokens[0].start, tokens[0].end + 1)) from None
+        raise SqlError("this is nested too deeply", SourceSpan(text, tokens[0].start, tokens[0].end + 1)) from None
 
 
-class ScriptParser(CreateClauses):
+class StatementParser(CreateStreamParser):
     """Reads one statement."""
 
     def statement(self, tokens: list[Token], text: str) -> Statement:
@@ -268,7 +268,7 @@ class ScriptParser(CreateClauses):
             return self._insert(start)
         raise self.unexpected(*_STATEMENTS)
 
-    def _insert(self, start: Place) -> Insert:
+    def _insert(self, start: SourceSpan) -> Insert:
         self.need("INTO")
         sink = self.text("a sink in quotes, such as 'parquet'")
         options = self.options()

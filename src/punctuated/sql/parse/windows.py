@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 from sqlglot.tokenizer_core import TokenType
 
-from punctuated.sql.parse.errors import Place, SqlError
-from punctuated.sql.parse.syntax import Length, Name, Near, Window
-from punctuated.sql.parse.words import WordParser
+from punctuated.sql.parse.errors import SourceSpan, SqlError
+from punctuated.sql.parse.syntax import Length, Name, WindowClause, WithinClause
+from punctuated.sql.parse.token_parser import TokenParser
 
 _KINDS = ("RANGE", "ROWS", "PARTITION BY", "NOW", "UNBOUNDED", "UNTIL")
 
 
-class WindowClauses(WordParser):
+class WindowParser(TokenParser):
     """Reads windows."""
 
-    def window_in_brackets(self) -> Window | None:
+    def window_in_brackets(self) -> WindowClause | None:
         """`[RANGE 12 HOURS]` and the like, if one stands here."""
         start = self.place()
         if not self.take("["):
@@ -23,43 +23,43 @@ class WindowClauses(WordParser):
         self.need("]")
         return window
 
-    def _window(self, start: Place) -> Window:
-        readers: dict[str, Callable[[Place], Window]] = {
+    def _window(self, start: SourceSpan) -> WindowClause:
+        readers: dict[str, Callable[[SourceSpan], WindowClause]] = {
             "RANGE": self._range,
             "ROWS": self._rows,
             "PARTITION BY": self._partitioned_rows,
-            "NOW": lambda place: Window("now", place),
-            "UNBOUNDED": lambda place: Window("unbounded", place),
+            "NOW": lambda place: WindowClause("now", place),
+            "UNBOUNDED": lambda place: WindowClause("unbounded", place),
             "UNTIL": self._until,
         }
         for word, read in readers.items():
             if self.take(word):
                 found = read(start)
-                return Window(
+                return WindowClause(
                     found.kind, start.to(self.place()), lengths=found.lengths, n=found.n, columns=found.columns
                 )
         raise self.unexpected(*_KINDS)
 
-    def _range(self, start: Place) -> Window:
+    def _range(self, start: SourceSpan) -> WindowClause:
         if self.take("UNBOUNDED"):
-            return Window("unbounded", start)
+            return WindowClause("unbounded", start)
         if not self.take("BETWEEN"):
-            return Window("range", start, lengths=(self.length(),))
+            return WindowClause("range", start, lengths=(self.length(),))
         lower = self.length()
         self.need("AND")
-        return Window("between", start, lengths=(lower, self.length()))
+        return WindowClause("between", start, lengths=(lower, self.length()))
 
-    def _rows(self, start: Place) -> Window:
+    def _rows(self, start: SourceSpan) -> WindowClause:
         if self.take("UNBOUNDED"):
-            return Window("unbounded", start)
+            return WindowClause("unbounded", start)
         n = self._count()
         columns = self._key_columns() if self.take("PARTITION BY") else ()
-        return Window("rows", start, n=n, columns=columns)
+        return WindowClause("rows", start, n=n, columns=columns)
 
-    def _partitioned_rows(self, start: Place) -> Window:
+    def _partitioned_rows(self, start: SourceSpan) -> WindowClause:
         columns = self._key_columns()
         self.need("ROWS")
-        return Window("rows", start, n=self._count(), columns=columns)
+        return WindowClause("rows", start, n=self._count(), columns=columns)
 
     def _key_columns(self) -> tuple[Name, ...]:
         names = [self.column_name()]
@@ -67,8 +67,8 @@ class WindowClauses(WordParser):
             names.append(self.column_name())
         return tuple(names)
 
-    def _until(self, start: Place) -> Window:
-        return Window("until", start, columns=(self.column_name(),))
+    def _until(self, start: SourceSpan) -> WindowClause:
+        return WindowClause("until", start, columns=(self.column_name(),))
 
     def _count(self) -> int:
         if not self._curr or self._curr.token_type != TokenType.NUMBER or not self._curr.text.isdigit():
@@ -104,7 +104,7 @@ class WindowClauses(WordParser):
 
     # WINDOW and DWINDOW
 
-    def near_clause(self) -> tuple[tuple[Near, ...], bool]:
+    def near_clause(self) -> tuple[tuple[WithinClause, ...], bool]:
         """`WINDOW = w`, `WINDOW (A,B) = w AND WINDOW (B,C) = v`, `DWINDOW …`; and whether the way back counts."""
         if not self.is_near():
             return (), False
@@ -121,7 +121,7 @@ class WindowClauses(WordParser):
         """Whether WINDOW or DWINDOW is the word at hand."""
         return self.is_word("WINDOW") or self.is_word("DWINDOW")
 
-    def _near(self) -> Near:
+    def _near(self) -> WithinClause:
         start, directed = self.place(), self.is_word("DWINDOW")
         self._advance()
         streams = self._pair() if self.is_word("(") else ()
@@ -129,7 +129,7 @@ class WindowClauses(WordParser):
             raise self.unexpected("( and two streams, as in DWINDOW (A, B) = 5 MINUTES")
         self.need("=")
         length = self.length()
-        return Near(length, start.to(self.place_before()), streams, directed)
+        return WithinClause(length, start.to(self.place_before()), streams, directed)
 
     def _pair(self) -> tuple[Name, Name]:
         self.need("(")
@@ -139,7 +139,7 @@ class WindowClauses(WordParser):
         self.need(")")
         return first, second
 
-    def _check_alike(self, parts: list[Near]) -> None:
+    def _check_alike(self, parts: list[WithinClause]) -> None:
         first = parts[0]
         for part in parts[1:]:
             if part.directed != first.directed:
@@ -147,7 +147,7 @@ class WindowClauses(WordParser):
             if not part.streams or not first.streams:
                 raise SqlError("WINDOW = … speaks of all streams: leave the others out", part.position)
 
-    def _both_directions(self, parts: list[Near]) -> bool:
+    def _both_directions(self, parts: list[WithinClause]) -> bool:
         start = self.place()
         if not self.take("BOTH"):
             return False

@@ -13,10 +13,10 @@ from pathlib import Path
 from punctuated.errors import PunctuatedError, StreamError
 from punctuated.sql.bind.catalog import Catalog
 from punctuated.sql.bind.query import SqlQuery, bind_query
-from punctuated.sql.parse.errors import Place, at
+from punctuated.sql.parse.errors import SourceSpan, at
 from punctuated.sql.parse.statements import CreateStream, Explain, Insert, Select, Statement, parse_script
 from punctuated.sql.run.sinks import Target, target_of
-from punctuated.sql.sources.sources import OutlineSources, Sources, is_endless
+from punctuated.sql.sources.schemas import OutlineSources, SqlSources, is_endless
 
 Task = Insert | Explain | Select
 
@@ -43,13 +43,13 @@ class Script:
         """What is to be done, in the order of the file."""
         return tuple(each for each in self.statements if not isinstance(each, CreateStream))
 
-    def catalog(self, sources: Sources) -> Catalog:
+    def catalog(self, sources: SqlSources) -> Catalog:
         """Its streams, where it runs."""
         return Catalog(self.created, sources)
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedStatement:
     """A statement that can run."""
 
     task: Task
@@ -76,7 +76,7 @@ def read_script(path: Path) -> Script:
     return script
 
 
-def check_script(script: Script) -> list[Checked]:
+def check_script(script: Script) -> list[CheckedStatement]:
     """Every statement, bound to streams without rows."""
     catalog = script.catalog(OutlineSources(script.folder))
     checked = [_checked(task, script, catalog) for task in script.tasks]
@@ -101,18 +101,18 @@ def bound(task: Task, catalog: Catalog) -> SqlQuery:
     return bind_query(query, catalog.of(query))
 
 
-def _checked(task: Task, script: Script, catalog: Catalog) -> Checked:
+def _checked(task: Task, script: Script, catalog: Catalog) -> CheckedStatement:
     target = target_of(task, script.path) if isinstance(task, Insert) else None
-    with at(task.position), heard() as said:
+    with at(task.position), recorded_warnings() as said:
         query = bound(task, catalog)
         schema = query.schema  # aggregates are checked when groups are made
         if target is not None and target.table is not None:
             target.table.check(schema, "the results")
-    return Checked(task, query.explain(), target, tuple(dict.fromkeys(said)))
+    return CheckedStatement(task, query.explain(), target, tuple(dict.fromkeys(said)))
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def recorded_warnings() -> Iterator[list[str]]:
     """What is warned of inside, as text; filled at the end."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
@@ -121,9 +121,9 @@ def heard() -> Iterator[list[str]]:
     said += [str(each.message) for each in caught]
 
 
-def _check_apart(checked: list[Checked]) -> None:
+def _check_apart(checked: list[CheckedStatement]) -> None:
     """Two queries must not share a checkpoint."""
-    known: dict[str, Place] = {}
+    known: dict[str, SourceSpan] = {}
     for each in checked:
         if each.target is None:
             continue

@@ -13,7 +13,7 @@ from typing import Any
 from punctuated.errors import SinkError
 from punctuated.sql.parse.errors import at
 from punctuated.sql.parse.syntax import Insert
-from punctuated.sql.sources.sources import PATH, from_folder, option_named, take_option
+from punctuated.sql.sources.options import PATH, from_folder, option_named, take_option
 from punctuated.storage.tables.sink import TableSink, delta, parquet
 
 CONSOLE = "console"

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from punctuated.errors import SinkError
 from punctuated.sql.run.sinks import CONSOLE, Target
-from punctuated.sql.sources.sources import PATH, local_path
+from punctuated.sql.sources.options import PATH, local_path
 
 _FILE = "part-0000"
 

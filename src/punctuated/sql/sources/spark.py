@@ -10,17 +10,8 @@ from punctuated.api.engine import register_source
 from punctuated.api.files import files
 from punctuated.errors import PunctuatedError, StreamError
 from punctuated.sql.parse.syntax import CreateStream
-from punctuated.sql.sources.sources import (
-    FILES,
-    GENERATOR,
-    PARQUET,
-    PATH,
-    columns_of,
-    options_of,
-    schema_of,
-    take_option,
-    truth_of,
-)
+from punctuated.sql.sources.options import PATH, take_option, truth_of
+from punctuated.sql.sources.schemas import FILES, GENERATOR, PARQUET, columns_of, options_of, schema_of
 from punctuated.storage.tables.file_systems import parse_path
 
 _OUR_PACKAGE = re.compile(r"punctuated\.errors\.\w+: (.+)")
@@ -36,7 +27,7 @@ _OF_LISTING = frozenset(  # options of Spark's file source about which files the
 _OURS = {GENERATOR: "punctuated"}  # formats that Spark knows by another name
 
 
-def in_a_line(failure: object) -> str:
+def spark_message(failure: object) -> str:
     r"""Our own words if there are any, else Spark's message, else the first line.
 
     >>> in_a_line("An error occurred while calling o1.load.\n: x.Y: [DATA_SOURCE_NOT_FOUND] No such format.\n\tat z")
@@ -62,7 +53,7 @@ class SparkSources:
         """A streaming DataFrame, or files."""
         options = options_of(statement, self._folder)
         take_option(LANE, options)
-        read = self._files if why_rows(statement, self._folder) is None else self._frame
+        read = self._files if reason_for_rows(statement, self._folder) is None else self._frame
         return read(statement, options)
 
     def _files(self, statement: CreateStream, options: dict[str, str]) -> Any:
@@ -80,13 +71,13 @@ class SparkSources:
         return _loaded(reader, statement)
 
 
-def way_of(statement: CreateStream, folder: Path) -> str:
+def describe_lane(statement: CreateStream, folder: Path) -> str:
     """Which way rows take into a join on Spark, and why."""
-    why = why_rows(statement, folder)
+    why = reason_for_rows(statement, folder)
     return "by row groups, in the columnar lane" if why is None else f"by rows of Spark: {why}"
 
 
-def why_rows(statement: CreateStream, folder: Path) -> str | None:
+def reason_for_rows(statement: CreateStream, folder: Path) -> str | None:
     """Why a source is read by rows of Spark; None if its files can be read by the join itself."""
     if statement.source != PARQUET:
         return f"the columnar lane reads 'parquet', and this is {statement.source!r}"
@@ -110,7 +101,7 @@ def _loaded(reader: Any, statement: CreateStream) -> Any:
     except PunctuatedError:
         raise
     except Exception as error:
-        first = in_a_line(error)
+        first = spark_message(error)
         raise StreamError(
             f"Spark cannot read stream {statement.name!r} as {statement.source!r}: {first}{_remedy(first)}"
         ) from error

@@ -11,20 +11,16 @@ import pyarrow.json as pa_json
 from punctuated.errors import StreamError
 from punctuated.model.arguments import hint_of
 from punctuated.sql.parse.syntax import CreateStream
-from punctuated.sql.sources.sources import (
+from punctuated.sql.sources.options import PATH, local_path, option_named, take_option, truth_of
+from punctuated.sql.sources.schemas import (
     DELTA,
     GENERATOR,
     PARQUET,
-    PATH,
     columns_of,
     delta_table,
     is_endless,
-    local_path,
-    option_named,
     options_of,
     parquet_files,
-    take_option,
-    truth_of,
 )
 from punctuated.streams import generate
 

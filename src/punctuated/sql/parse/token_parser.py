@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sqlglot.tokenizer_core import TokenType
 
-from punctuated.sql.parse.dialect import Expressions
+from punctuated.sql.parse.dialect import ExpressionParser
 from punctuated.sql.parse.errors import SqlError
 from punctuated.sql.parse.syntax import Name
 
@@ -35,7 +35,7 @@ _RESERVED = frozenset(
 _QUOTED = {TokenType.STRING, TokenType.IDENTIFIER}
 
 
-class WordParser(Expressions):
+class TokenParser(ExpressionParser):
     """Reads words."""
 
     def is_word(self, word: str) -> bool:
