@@ -24,7 +24,7 @@ def failures_at_their_place(file: Path, view: View) -> Iterator[None]:
         view.close()
         hint = f"; did you mean {error.nearest!r}?" if error.nearest else ""
         notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
-        text = f"{file}:{error.line}:{error.column}: {error.message}{hint}\n{error.place.excerpt()}{notes}"
+        text = f"{file}:{error.line}:{error.column}: {error.message}{hint}\n{error.position.excerpt()}{notes}"
         Console(stderr=True).print(Text(text, style="red"), soft_wrap=True)
         raise typer.Exit(2) from error
     finally:

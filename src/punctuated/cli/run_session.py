@@ -19,7 +19,7 @@ from punctuated.cli.run_view import View, Watched
 from punctuated.errors import PunctuatedError
 from punctuated.output.in_band import GROUP, RESULT
 from punctuated.sql.parse.errors import SourceSpan, SqlError, at
-from punctuated.sql.parse.statements import Explain
+from punctuated.sql.parse.syntax import Explain
 from punctuated.sql.run.script import CheckedStatement, Script, bound
 from punctuated.sql.run.sinks import CONSOLE, Target
 from punctuated.sql.run.spark import Phase, SparkRun
@@ -73,8 +73,8 @@ class Interrupts:
 class _Running:
     """A query of the script."""
 
-    def __init__(self, run: SparkRun, watched: Watched, target: Target, place: SourceSpan) -> None:
-        self.run, self.watched, self.target, self.place = run, watched, target, place
+    def __init__(self, run: SparkRun, watched: Watched, target: Target, position: SourceSpan) -> None:
+        self.run, self.watched, self.target, self.position = run, watched, target, position
         self.query: Any = None
         self._counted = -1  # the last batch whose rows Spark has counted
 
@@ -86,7 +86,7 @@ class _Running:
     def start(self, phase: Phase) -> None:
         """Start it, or start it again."""
         self.watched.status = "ending the streams" if phase.ends else "running"
-        with at(self.place), _in_our_words():
+        with at(self.position), _in_our_words():
             self.query = self.run.start(phase)
 
     def count_rows(self) -> None:
@@ -144,8 +144,8 @@ class Session:
 
     def _prepared(self, checked: CheckedStatement) -> _Running | None:
         """The query of a statement, ready to start; a plan is shown at once."""
-        place, doing = checked.task.position, f"preparing the query in line {checked.task.position.line}"
-        with at(place), _in_our_words(), self._view.busy(doing), warnings.catch_warnings():
+        position, doing = checked.task.position, f"preparing the query in line {checked.task.position.line}"
+        with at(position), _in_our_words(), self._view.busy(doing), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # shown when the script was checked
             query = bound(checked.task, self._catalog)
             if isinstance(checked.task, Explain):
@@ -155,7 +155,7 @@ class Session:
             assert target is not None, "every query has one by now"
             watched = Watched(target.name, target.shown)
             run = SparkRun(query, target, self._printer(watched), lambda _, kind, n: self._wrote(watched, kind, n))
-        self._running.append(_Running(run, watched, target, place))
+        self._running.append(_Running(run, watched, target, position))
         return self._running[-1]
 
     def _printer(self, watched: Watched) -> Callable[[int, pa.Table], None]:
@@ -189,7 +189,7 @@ class Session:
         for each in running:
             failure = each.query.exception()
             if failure is not None and not self._stop.asked:
-                raise SqlError(f"query {each.watched.name!r} failed: {spark_message(failure)}", each.place)
+                raise SqlError(f"query {each.watched.name!r} failed: {spark_message(failure)}", each.position)
         if self._stop.asked:
             self._stop_all(running)
         self._hear_last_words(running)

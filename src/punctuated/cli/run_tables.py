@@ -6,7 +6,7 @@ from punctuated.cli.run_check import counted, where
 from punctuated.cli.run_view import View
 from punctuated.sql.bind.catalog import Catalog
 from punctuated.sql.parse.errors import at
-from punctuated.sql.parse.statements import Explain
+from punctuated.sql.parse.syntax import Explain
 from punctuated.sql.run.script import CheckedStatement, Script, bound, recorded_warnings
 from punctuated.sql.run.sinks import CONSOLE
 from punctuated.sql.run.tables import check_written_here, write_results

@@ -1,4 +1,8 @@
-"""FROM and WHERE over several streams: they are declared for this query, and joined."""
+"""FROM and WHERE over several streams: each is declared anew for the query, with its filters, and they are joined.
+
+Equalities of WHERE and ON become the join key, predicates on one stream its filters, and the others `where=` of the
+join.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,56 +36,59 @@ _NULLABLE = {"left": {1}, "right": {0}, "full": {0, 1}}
 _ONE_SIDED = ("semi", "anti")
 
 
-def read_joined(block: SelectBlock, inputs: Sequence[FromStream], given: Namespace, sql: str) -> FromResult:
-    """The results of joined streams, of which a block makes its own rows."""
+def read_joined(block: SelectBlock, inputs: Sequence[FromStream], namespace: Namespace, sql: str) -> FromResult:
+    """The rows of several streams, joined and filtered."""
     how = _how(block)
-    inputs = _along_the_path(block, inputs, given, sql)
+    inputs = _along_the_path(block, inputs, namespace, sql)
     scope = scope_of(inputs, sql)
-    parts, having = compute_keys([*_on(block, scope), *conjuncts_of(block.where, scope, in_where=True)], inputs, scope)
-    placed = push_down(parts, how)
-    key = join_key([pair for _, pair in placed.equalities], [_visible_key(one) for one in having])
-    extra = [part for part, pair in placed.equalities if not key.holds(pair)] + placed.extra
-    if not key.columns[0] and (placed.equalities or not extra):
-        raise _no_predicate(block, scope, placed)
-    joining = _StreamJoin.of(
-        _JoinInputs(block, having, replace(scope, equal=key.groups), how, key, placed, given.things), extra
+    conjuncts, keyed = compute_keys(
+        [*_on(block, scope), *conjuncts_of(block.where, scope, in_where=True)], inputs, scope
     )
-    core = joining.core()
-    return _filtered(core, placed.after, block) if placed.after else core
+    pushdown = push_down(conjuncts, how)
+    key = join_key([pair for _, pair in pushdown.equalities], [_visible_key(one) for one in keyed])
+    residual = [conjunct for conjunct, pair in pushdown.equalities if not key.holds(pair)] + pushdown.residual
+    if not key.columns[0] and (pushdown.equalities or not residual):
+        raise _no_predicate(block, scope, pushdown)
+    joined_scope = replace(scope, equal=key.groups)
+    join_inputs = _JoinInputs(block, keyed, joined_scope, how, key, pushdown, namespace.arguments)
+    rows = _StreamJoin.of(join_inputs, residual).rows()
+    return _filtered(rows, pushdown.after, block) if pushdown.after else rows
 
 
-def _along_the_path(block: SelectBlock, inputs: Sequence[FromStream], given: Namespace, sql: str) -> list[FromStream]:
-    """In the order of DWINDOW, if there is one."""
-    if not block.near or not block.near[0].directed:
+def _along_the_path(
+    block: SelectBlock, inputs: Sequence[FromStream], namespace: Namespace, sql: str
+) -> list[FromStream]:
+    """The streams in the order of DWINDOW, or of FROM if there is none."""
+    if not block.within or not block.within[0].directed:
         return list(inputs)
-    order, _ = bound_path(block.near, scope_of(inputs, sql), given.things)
+    order, _ = bound_path(block.within, scope_of(inputs, sql), namespace.arguments)
     return [inputs[side] for side in order]
 
 
 @dataclass(frozen=True)
 class _JoinInputs:
-    """The streams of a join, and what is known of how they are joined."""
+    """The streams of a join, and what their declarations depend on."""
 
     block: SelectBlock
-    given: Sequence[FromStream]
+    from_streams: Sequence[FromStream]
     scope: Scope
     how: str
     key: JoinKey
-    placed: Pushdown
-    values: Mapping[str, Any] = field(repr=False)
+    pushdown: Pushdown
+    arguments: Mapping[str, Any] = field(repr=False)
 
     def inputs(self) -> tuple[FromStream, ...]:
-        """All of them, the columns of the key among those that they really have."""
-        return tuple(one.with_columns(names) for one, names in zip(self.given, self.key.columns, strict=True))
+        """All streams; the columns of the key are among those that they have themselves."""
+        return tuple(one.with_columns(names) for one, names in zip(self.from_streams, self.key.columns, strict=True))
 
     def declared(self, side: int, one: FromStream) -> Stream:
-        """A stream for this join: its key, its window, and its rows that filters keep."""
+        """One stream as this join reads it: with its key, its window and its filters."""
         window = one.source.window
-        if self.block.near and window is not None:
+        if self.block.within and window is not None:
             raise SqlError("WINDOW stands in place of the windows of streams: leave one of them out", window.position)
-        filters = [stream_filter(part, one, self.scope) for part in self.placed.filters.get(side, [])]
-        key = tuple(one.plain(name) or name for name in self.key.columns[side])
-        found = one.declared(key, filters, self.values, windowed=True)
+        filters = [stream_filter(conjunct, one, self.scope) for conjunct in self.pushdown.filters.get(side, [])]
+        key = tuple(one.own_name(name) or name for name in self.key.columns[side])
+        found = one.declared(key, filters, self.arguments, windowed=True)
         if side in _NULLABLE.get(self.how, ()) and match_column(found) == MATCHED:
             return found.with_(
                 select={name: plain_column(name) for name in own_columns(found)} | {MATCHED: Literal(True)}
@@ -91,43 +98,43 @@ class _JoinInputs:
 
 @dataclass(frozen=True)
 class _StreamJoin:
-    """All that a join needs but the columns that are wanted of it."""
+    """A join of declared streams, which is built once the wanted columns are known."""
 
-    sides: _JoinInputs
+    join_inputs: _JoinInputs
     inputs: tuple[FromStream, ...]
     streams: tuple[Stream, ...]
     where: Expression | None
 
     @staticmethod
-    def of(sides: _JoinInputs, extra: Sequence[Conjunct]) -> "_StreamJoin":
-        """The join of these streams; `extra` is what their rows must satisfy beside the key."""
-        inputs = sides.inputs()
-        streams = tuple(sides.declared(side, one) for side, one in enumerate(inputs))
-        predicates = [_extra(part, inputs, streams, sides.scope) for part in extra]
-        return _StreamJoin(sides, inputs, streams, all_of(predicates) if predicates else None)
+    def of(join_inputs: _JoinInputs, extra: Sequence[Conjunct]) -> "_StreamJoin":
+        """The join of these streams; their rows must satisfy the `residual` predicates beside the key."""
+        inputs = join_inputs.inputs()
+        streams = tuple(join_inputs.declared(side, one) for side, one in enumerate(inputs))
+        predicates = [_residual(conjunct, inputs, streams, join_inputs.scope) for conjunct in extra]
+        return _StreamJoin(join_inputs, inputs, streams, all_of(predicates) if predicates else None)
 
-    def core(self) -> FromResult:
-        """Its results, and what can be seen of them."""
-        scope, how = self.sides.scope, self.sides.how
+    def rows(self) -> FromResult:
+        """The results of the join, and their visible columns."""
+        scope, how = self.join_inputs.scope, self.join_inputs.how
         if how in _ONE_SIDED:
             scope = replace(scope, columns=(scope.columns[0], ()))
         nullable = frozenset(_NULLABLE.get(how, ()))
         return FromResult(scope, self.inputs, ResultNames(self.streams, how), self.build, nullable)
 
     def build(self, select: Selection | None) -> Any:
-        """The join, with these columns."""
-        block, scope, values = self.sides.block, self.sides.scope, self.sides.values
+        """The join with the selected columns, or with all."""
+        block, scope, arguments = self.join_inputs.block, self.join_inputs.scope, self.join_inputs.arguments
         options: dict[str, Any] = {"where": self.where, "select": select}
-        with at(self._place()):
-            if block.near and block.near[0].directed:
-                _, steps = bound_path(block.near, scope, values)
+        with at(self._position()):
+            if block.within and block.within[0].directed:
+                _, steps = bound_path(block.within, scope, arguments)
                 return path(*self.streams, within=steps, both_directions=block.both_directions, **options)
-            within = bound_within(block.near, scope, values) if block.near else None
-            return join(*self.streams, how=self.sides.how, within=within, **options)
+            within = bound_within(block.within, scope, arguments) if block.within else None
+            return join(*self.streams, how=self.join_inputs.how, within=within, **options)
 
-    def _place(self) -> SourceSpan:
-        near, sources = self.sides.block.near, self.sides.block.sources
-        return near[0].position if near else sources[0].position.to(sources[-1].position)
+    def _position(self) -> SourceSpan:
+        within, sources = self.join_inputs.block.within, self.join_inputs.block.sources
+        return within[0].position if within else sources[0].position.to(sources[-1].position)
 
 
 def _how(block: SelectBlock) -> str:
@@ -139,56 +146,58 @@ def _how(block: SelectBlock) -> str:
                 "write the other join as a query in FROM: (SELECT … FROM … WHERE …) AS name",
             )
     first = block.joined[0]
-    if first.how != "inner" and block.near and block.near[0].directed:
+    if first.how != "inner" and block.within and block.within[0].directed:
         instead = "write windows behind the streams, such as A [RANGE 5 MINUTES], B [NOW]"
         raise unsupported("an outer, semi or anti join by DWINDOW", first.position, instead)
     return first.how
 
 
 def _on(block: SelectBlock, scope: Scope) -> list[Conjunct]:
-    parts = list[Conjunct]()
+    conjuncts = list[Conjunct]()
     for each in block.joined:
-        parts += conjuncts_of(each.on, scope, in_where=False)
-        parts += [
-            part for name in each.using for part in conjuncts_of(_using(name, each, scope), scope, in_where=False)
+        conjuncts += conjuncts_of(each.on, scope, in_where=False)
+        conjuncts += [
+            conjunct
+            for name in each.using
+            for conjunct in conjuncts_of(_using(name, each, scope), scope, in_where=False)
         ]
-    return parts
+    return conjuncts
 
 
 def _using(name: Name, joining: JoinClause, scope: Scope) -> exp.Expr:
-    """`USING (k)`: the column k of this stream and of the first other one that has it."""
-    theirs = alias_of(joining.source)
+    """The predicate that `USING (k)` means: this stream and the first other one that has a column k have equal ones."""
+    own = alias_of(joining.source)
     having = [alias for alias, names in zip(scope.aliases, scope.columns, strict=True) if match(name.text, names)]
-    ours = next((alias for alias in having if alias != theirs), None)
-    if theirs not in having or ours is None:
-        where = theirs if theirs not in having else "the streams before it"
+    other = next((alias for alias in having if alias != own), None)
+    if own not in having or other is None:
+        where = own if own not in having else "the streams before it"
         raise SqlError(f"there is no column {name.text!r} in {where}", name.position)
     start, end = name.position.start, name.position.end - 1
-    columns = [exp.column(name.text, table=alias).update_positions(start=start, end=end) for alias in (ours, theirs)]
+    columns = [exp.column(name.text, table=alias).update_positions(start=start, end=end) for alias in (other, own)]
     return exp.EQ(this=columns[0], expression=columns[1])
 
 
 def _visible_key(one: FromStream) -> tuple[str, ...]:
-    """The declared key, by the names that the query sees."""
-    by_own = {one.plain(name): name for name in one.columns}
+    """The declared key of a stream by its visible names; empty if a column of it is not visible."""
+    by_own = {one.own_name(name): name for name in one.columns}
     key = one.stream.spec.key
     return tuple(by_own[name] for name in key) if all(name in by_own for name in key) else ()
 
 
-def _extra(part: Conjunct, inputs: Sequence[FromStream], streams: Sequence[Stream], scope: Scope) -> Expression:
-    """A predicate over the rows of a result, by stream and column."""
+def _residual(conjunct: Conjunct, inputs: Sequence[FromStream], streams: Sequence[Stream], scope: Scope) -> Expression:
+    """A predicate over one row of each stream, as `where=` of the join takes it."""
 
     def of_stream(node: exp.Column) -> Expression:
         ref: Ref = scope.find(node)
-        alias = streams[ref.place].spec.name
-        return inputs[ref.place].columns[ref.name].with_columns(lambda each: Column(ref.place, each.name, alias))
+        alias = streams[ref.side].spec.name
+        return inputs[ref.side].columns[ref.name].with_columns(lambda each: Column(ref.side, each.name, alias))
 
-    value = Translator(scope.sql, of_stream).translate(part.node)
-    return checked_predicate(value, [each.schema for each in streams], position_of(part.node, scope.sql))
+    value = Translator(scope.sql, of_stream).translate(conjunct.node)
+    return checked_predicate(value, [each.schema for each in streams], position_of(conjunct.node, scope.sql))
 
 
-def _no_predicate(block: SelectBlock, scope: Scope, placed: Pushdown) -> SqlError:
-    if placed.equalities:
+def _no_predicate(block: SelectBlock, scope: Scope, pushdown: Pushdown) -> SqlError:
+    if pushdown.equalities:
         return unsupported(
             "streams that are joined by different keys in one FROM",
             block.sources[-1].position,
@@ -199,13 +208,13 @@ def _no_predicate(block: SelectBlock, scope: Scope, placed: Pushdown) -> SqlErro
     return SqlError(message, block.sources[-1].position, expected="a predicate")
 
 
-def _filtered(core: FromResult, after: Sequence[Conjunct], block: SelectBlock) -> FromResult:
-    """The results of an outer join, of which WHERE takes some."""
-    translator, results = core.translator(), [core.names.schema()]
+def _filtered(rows: FromResult, after: Sequence[Conjunct], block: SelectBlock) -> FromResult:
+    """The results of an outer join that WHERE keeps."""
+    translator, results = rows.translator(), [rows.names.schema()]
     predicates = [
-        checked_predicate(translator.translate(part.node), results, position_of(part.node, core.scope.sql))
-        for part in after
+        checked_predicate(translator.translate(conjunct.node), results, position_of(conjunct.node, rows.scope.sql))
+        for conjunct in after
     ]
-    with at(position_of(after[0].node, core.scope.sql)):
-        taken: Stream = stream(core.build(None), name="".join(core.scope.aliases), where=all_of(predicates))
-    return replace(core, build=lambda select: by_itself(taken, select, block.source.position))
+    with at(position_of(after[0].node, rows.scope.sql)):
+        taken: Stream = stream(rows.build(None), name="".join(rows.scope.aliases), where=all_of(predicates))
+    return replace(rows, build=lambda select: by_itself(taken, select, block.source.position))

@@ -1,4 +1,4 @@
-"""The SELECT list: one output column per item, names included; stars are written out."""
+"""The SELECT list as output columns: items have names, and stars are written out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from punctuated.sql.parse.syntax import SelectItem
 
 @dataclass(frozen=True)
 class OutputColumn:
-    """A column of the output: an expression, or a column that a star stands for."""
+    """A column of the output: an expression, or one of the columns that a star stands for."""
 
     name: str
     value: exp.Expr | Ref
@@ -64,7 +64,7 @@ def _check_star(item: SelectItem) -> None:
 
 
 def _of_stream(value: exp.Expr, scope: Scope, star: Sequence[tuple[str, Ref]]) -> list[tuple[str, Ref]]:
-    """What `A.*` stands for: a column of a name that others have too is called as in the results."""
+    """The columns that `A.*` stands for; one whose name other streams have too is called as in the results."""
     assert isinstance(value, exp.Column)
     side = scope.stream(value.table, position_of(value, scope.sql))
     known = {ref: name for name, ref in star}
@@ -72,7 +72,7 @@ def _of_stream(value: exp.Expr, scope: Scope, star: Sequence[tuple[str, Ref]]) -
 
 
 def _name(value: exp.Expr, number: int, scope: Scope) -> str:
-    """Of an item without an alias: the column's name, or the function's."""
+    """The name of an item without an alias: that of the column or the function, else its number."""
     while isinstance(value, exp.Paren):
         value = value.this
     if isinstance(value, exp.Column):

@@ -1,4 +1,7 @@
-"""What a query says, as plain data: statements, blocks of a SELECT, streams, windows. Names mean nothing yet."""
+"""What a query says, as plain data: statements, blocks of a SELECT, streams, windows.
+
+Nothing is looked up yet: a name is a text with its position. Expressions are sqlglot's.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +18,27 @@ class Name:
     text: str
     position: SourceSpan = field(repr=False)
     quoted: bool = False
-    stream: str | None = None  # that stood before a column, with a dot
+    stream: str | None = None  # before the dot, if the name is that of a column
+
+
+def match(name: str, known: Collection[str], *, quoted: bool = False) -> str | None:
+    """The known name that `name` means; case matters only in quotes, or where it makes a difference.
+
+    >>> match("ItemNum", ["itemnum", "price"]), match("itemnum", ["ItemNum", "ITEMNUM"])
+    ('itemnum', None)
+    """
+    if name in known:
+        return name
+    alike: Sequence[str] = [each for each in known if each.lower() == name.lower()]
+    return alike[0] if len(alike) == 1 and not quoted else None
+
+
+# Windows
 
 
 @dataclass(frozen=True)
 class Length:
-    """A length of time: text such as "12 hours", a number of microseconds, or the name of one that is given."""
+    """A length of time: text such as "12 hours", a number of microseconds, or the name of an argument of `pt.sql`."""
 
     value: str | int
     position: SourceSpan = field(repr=False)
@@ -29,7 +47,7 @@ class Length:
 
 @dataclass(frozen=True)
 class WindowClause:
-    """What stands in brackets behind a stream: RANGE, BETWEEN, ROWS, NOW, UNBOUNDED or UNTIL."""
+    """A window in brackets behind a stream: "range", "between", "rows", "now", "unbounded" or "until"."""
 
     kind: str
     position: SourceSpan = field(repr=False)
@@ -40,7 +58,7 @@ class WindowClause:
 
 @dataclass(frozen=True)
 class WithinClause:
-    """One part of W-join's WINDOW or DWINDOW: how far apart two streams may be, or all of them (WJ-04…WJ-07)."""
+    """`WINDOW … = w` or `DWINDOW … = w`: how far apart two streams may be, or all of them (WJ-04…WJ-07)."""
 
     length: Length
     position: SourceSpan = field(repr=False)
@@ -48,9 +66,12 @@ class WithinClause:
     directed: bool = False
 
 
+# SELECT
+
+
 @dataclass(frozen=True)
 class SelectItem:
-    """One of the SELECT list."""
+    """One item of the SELECT list."""
 
     value: exp.Expr
     alias: Name | None
@@ -69,7 +90,7 @@ class FromItem:
 
 @dataclass(frozen=True)
 class JoinClause:
-    """How the next stream in FROM is joined to those before it; a comma is an inner join by WHERE."""
+    """How a stream in FROM is joined to those before it; a comma is an inner join by WHERE."""
 
     how: str
     source: FromItem
@@ -87,7 +108,7 @@ class SelectBlock:
     joined: tuple[JoinClause, ...]
     position: SourceSpan = field(repr=False)
     distinct: bool = False
-    near: tuple[WithinClause, ...] = ()
+    within: tuple[WithinClause, ...] = ()
     both_directions: bool = False
     where: exp.Expr | None = None
     group_by: tuple[exp.Expr, ...] = ()
@@ -95,7 +116,7 @@ class SelectBlock:
 
     @property
     def sources(self) -> tuple[FromItem, ...]:
-        """All streams in FROM."""
+        """All streams in FROM, in their order."""
         return (self.source, *(each.source for each in self.joined))
 
 
@@ -108,9 +129,12 @@ class Select:
     named: tuple[tuple[Name, "Select"], ...] = ()
 
 
+# Other statements
+
+
 @dataclass(frozen=True)
 class PunctuatedBy:
-    """One PUNCTUATED BY: "unique", "clustered", "when", "patterns" or "endings", and what it speaks of."""
+    """`PUNCTUATED BY`: "unique", "clustered", "when", "patterns" or "endings", and its expression or name."""
 
     kind: str
     argument: str | None
@@ -119,7 +143,7 @@ class PunctuatedBy:
 
 @dataclass(frozen=True)
 class CreateStream:
-    """CREATE STREAM: what a stream is called, what is said of it, and where it comes from."""
+    """CREATE STREAM: the name of a stream, its declaration, and where its rows come from."""
 
     name: str
     columns: tuple[tuple[str, str], ...]
@@ -131,14 +155,13 @@ class CreateStream:
     source: str
     options: Mapping[str, str]
     position: SourceSpan = field(repr=False)
-    places: Mapping[str, SourceSpan] = field(
-        repr=False, default_factory=dict
-    )  # of columns by name, and of TIME, KEY, LATENESS, WINDOW, "source"
+    # Of the columns by their names, of "name" and "source", and of TIME, KEY, LATENESS and WINDOW.
+    positions: Mapping[str, SourceSpan] = field(repr=False, default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Insert:
-    """INSERT INTO: a query and where its results go."""
+    """INSERT INTO: a query and the sink of its results."""
 
     sink: str
     options: Mapping[str, str]
@@ -155,15 +178,3 @@ class Explain:
 
 
 Statement = CreateStream | Insert | Explain | Select
-
-
-def match(name: str, known: Collection[str], *, quoted: bool = False) -> str | None:
-    """The known name that is meant; case matters only in quotes, or where it makes a difference.
-
-    >>> match("ItemNum", ["itemnum", "price"]), match("itemnum", ["ItemNum", "ITEMNUM"])
-    ('itemnum', None)
-    """
-    if name in known:
-        return name
-    alike: Sequence[str] = [each for each in known if each.lower() == name.lower()]
-    return alike[0] if len(alike) == 1 and not quoted else None

@@ -101,16 +101,16 @@ class Figures:
         n, total = len(metrics.streams), metrics.total
         rejected = [per_stream(rejected_as(reason), n) for reason in REJECTIONS]
         found = {}
-        for place, (label, name) in enumerate(metrics.streams.items()):
-            column = per_stream("tuples", n)[place]
+        for i, (label, name) in enumerate(metrics.streams.items()):
+            column = per_stream("tuples", n)[i]
             rows, new = total[column], 0 if metrics.in_batch is None else metrics.in_batch[column]
             rate = self._rates.setdefault(name, Rate(self.clock, self._began, rows - new))
             found[name] = StreamFigures(
                 rows_in=rows,
                 per_second=rate.of(rows),
-                state=total[per_stream("state", n)[place]],
-                punctuations=total[per_stream("punctuations", n)[place]],
-                rejected=sum(total[columns[place]] for columns in rejected),
+                state=total[per_stream("state", n)[i]],
+                punctuations=total[per_stream("punctuations", n)[i]],
+                rejected=sum(total[columns[i]] for columns in rejected),
                 watermark_us=metrics.watermarks[label],
             )
         return found

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from punctuated.errors import PunctuatedError, StreamError
+from punctuated.sql.bind.binder import bind_select
 from punctuated.sql.bind.catalog import Catalog
-from punctuated.sql.bind.query import SqlQuery, bind_query
+from punctuated.sql.bind.query import SqlQuery
 from punctuated.sql.parse.errors import SourceSpan, at
-from punctuated.sql.parse.statements import CreateStream, Explain, Insert, Select, Statement, parse_script
+from punctuated.sql.parse.statements import parse_script
+from punctuated.sql.parse.syntax import CreateStream, Explain, Insert, Select, Statement
 from punctuated.sql.run.sinks import Target, target_of
 from punctuated.sql.sources.schemas import OutlineSources, SqlSources, is_endless
 
@@ -89,7 +91,7 @@ def check_script(script: Script) -> list[CheckedStatement]:
 def check_ends(script: Script) -> None:
     """Raise if a stream never ends, so that a script cannot run to the end."""
     for stream in script.created:
-        with at(stream.places.get("source", stream.position)):
+        with at(stream.positions.get("source", stream.position)):
             if is_endless(stream, script.folder):
                 limit = "give it an end with OPTIONS (rows …), or " if stream.source == "generator" else ""
                 raise StreamError(f"stream {stream.name!r} never ends: {limit}run the script with --follow")
@@ -98,7 +100,7 @@ def check_ends(script: Script) -> None:
 def bound(task: Task, catalog: Catalog) -> SqlQuery:
     """The query of a statement, over streams of a catalog."""
     query = task if isinstance(task, Select) else task.query
-    return bind_query(query, catalog.of(query))
+    return SqlQuery(bind_select(query, catalog.of(query)))
 
 
 def _checked(task: Task, script: Script, catalog: Catalog) -> CheckedStatement:
@@ -127,11 +129,11 @@ def _check_apart(checked: list[CheckedStatement]) -> None:
     for each in checked:
         if each.target is None:
             continue
-        place, checkpoint = each.task.position, str(each.target.checkpoint)
-        with at(place):
+        position, checkpoint = each.task.position, str(each.target.checkpoint)
+        with at(position):
             if checkpoint in known:
                 raise StreamError(
                     f"the statement in line {known[checkpoint].line} writes to the same sink with the same checkpoint: "
                     "give this one another path, or OPTIONS (checkpoint '…')"
                 )
-        known[checkpoint] = place
+        known[checkpoint] = position

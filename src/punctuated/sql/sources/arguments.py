@@ -1,7 +1,10 @@
-"""Tables and DataFrames that `pt.sql` is given, as sources of its CREATE STREAM statements."""
+"""Tables and DataFrames that are arguments of `pt.sql`: the source 'given' of its CREATE STREAM statements.
+
+The statement declares what the argument of its name is; columns that it lists get the types that it says.
+"""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,45 +16,43 @@ from punctuated.sql.parse.syntax import CreateStream, match
 from punctuated.sql.sources.schemas import arrow_type
 from punctuated.sql.sources.spark import quoted
 
-if TYPE_CHECKING:
-    pass
 GIVEN = "given"
 
 
 class ArgumentSources:
-    """Tables and DataFrames of this program, by name."""
+    """Opens a stream as the argument of its name."""
 
-    def __init__(self, things: Mapping[str, Any]) -> None:
-        self._things = things
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._arguments = arguments
 
     def open(self, statement: CreateStream) -> Any:
-        """The data of the statement's name."""
+        """The table or DataFrame of the statement's name."""
         if statement.source != GIVEN:
             raise StreamError(
                 f"a query is over data that are given: write FROM '{GIVEN}'; {statement.source!r} is for scripts, "
                 "which `punctuated run` runs"
             )
-        name = match(statement.name, self._things)
+        name = match(statement.name, self._arguments)
         if name is None:
             raise StreamError(f"there are no data of this name: pt.sql(…, {statement.name}=table)")
-        return _with_columns(self._things[name], statement)
+        return _checked_data(self._arguments[name], statement)
 
 
-def _with_columns(thing: Any, statement: CreateStream) -> Any:
-    """A table of Arrow, or a DataFrame, that has the columns of the statement."""
-    if isinstance(thing, Stream):
+def _checked_data(argument: Any, statement: CreateStream) -> Any:
+    """An Arrow table or a DataFrame with the columns of the statement; raises for anything else."""
+    if isinstance(argument, Stream):
         raise StreamError(f"{statement.name} is a stream already: leave out CREATE STREAM, or give its table")
-    data = thing if is_frame(thing) else as_table(thing)
+    data = argument if is_frame(argument) else as_table(argument)
     if data is None:
-        raise StreamError(f"{statement.name} must be a table or a DataFrame, not {type(thing).__name__}")
+        raise StreamError(f"{statement.name} must be a table or a DataFrame, not {type(argument).__name__}")
     if statement.options:
-        given = ", ".join(statement.options)
-        raise StreamError(f"{statement.name} is given, and takes no options: leave out {given}")
+        options = ", ".join(statement.options)
+        raise StreamError(f"{statement.name} is given, and takes no options: leave out {options}")
     return _typed(data, statement) if statement.columns else data
 
 
 def _typed(data: Any, statement: CreateStream) -> Any:
-    """All columns; those that a statement names have the types that it says."""
+    """All columns of the data; those that the statement lists have the types that it says."""
     known, wanted = list(data.schema.names), dict[str, str]()
     for name, dtype in statement.columns:
         found = match(name, known)

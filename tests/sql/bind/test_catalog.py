@@ -15,7 +15,8 @@ from punctuated.bind.streams import Stream
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 from punctuated.sql.bind.catalog import Catalog
 from punctuated.sql.parse.errors import SqlError
-from punctuated.sql.parse.statements import CreateStream, parse_script
+from punctuated.sql.parse.statements import parse_script
+from punctuated.sql.parse.syntax import CreateStream
 from punctuated.sql.sources.schemas import OutlineSources, SqlSources, is_endless
 from punctuated.sql.sources.spark import SparkSources, reason_for_rows
 from punctuated.sql.sources.tables import TableSources
