@@ -26,7 +26,7 @@ from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
 from punctuated.spark.source.auctions import AuctionStream, auction_table
 from punctuated.sql.run.figures import Figures
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 STREAMS = """
 CREATE STREAM auctions (KEY item_id, TIME opened_at, WINDOW [RANGE 1 HOUR], PUNCTUATED BY UNIQUE)
 FROM 'generator' OPTIONS (stream 'auctions', {options});
@@ -246,10 +246,10 @@ def figures() -> Figures:
     total = Counters(tuples_left=100, state_left=7, punctuations_right=3, rejected_late_left=2, punctuations_out=4)
     names = {"left": "A", "right": "B"}
     watermarks: dict[str, int | None] = {"left": 1_000_000, "right": FOREVER}
-    found.take(
+    found.add_metrics(
         JoinMetrics("id", "q", "", 0, "", 100, 2, 0, 0, 0, 2, watermarks, total=total, in_batch=total, streams=names)
     )
-    found.wrote(50)
+    found.add_output(50)
     return found
 
 
@@ -310,7 +310,7 @@ def test_rows_share_a_header_until_another_query_prints() -> None:
 def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     code = """
 import os, signal, time
-from punctuated.cli.main.run_session import Interrupts
+from punctuated.cli.run_session import Interrupts
 with Interrupts() as stop:
     os.kill(os.getpid(), signal.SIGINT)
     print(stop.asked, flush=True)

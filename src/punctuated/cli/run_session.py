@@ -96,7 +96,7 @@ class _Running:
         for progress in self.query.recentProgress:
             if progress["batchId"] > self._counted:
                 self._counted = progress["batchId"]
-                self.watched.figures.wrote(max(0, progress["sink"]["numOutputRows"]))
+                self.watched.figures.add_output(max(0, progress["sink"]["numOutputRows"]))
 
     def stop(self) -> None:
         """Stop when the micro-batch that is running is done; what was begun meanwhile comes again at the next start."""
@@ -160,7 +160,7 @@ class Session:
 
     def _printer(self, watched: Watched) -> Callable[[int, pa.Table], None]:
         def print_rows(batch: int, table: pa.Table) -> None:
-            watched.figures.wrote(len(table))
+            watched.figures.add_output(len(table))
             if len(table):
                 self._view.rows(watched.name, table)
 
@@ -168,7 +168,7 @@ class Session:
 
     def _wrote(self, watched: Watched, kind: str, rows: int) -> None:
         if kind in (RESULT, GROUP):
-            watched.figures.wrote(rows)
+            watched.figures.add_output(rows)
 
     def _start(self, running: _Running, phase: Phase) -> None:
         running.start(phase)
@@ -177,7 +177,7 @@ class Session:
     def _hear(self, said: metrics.JoinMetrics) -> None:
         for running in self._running:
             if running.watched.name == said.query_name:
-                running.watched.figures.take(said)
+                running.watched.figures.add_metrics(said)
 
     def _watch(self, running: Sequence[_Running]) -> None:
         """Until all are over, one has failed, or a stop was asked for."""

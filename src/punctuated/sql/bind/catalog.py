@@ -1,7 +1,7 @@
 """CREATE STREAM statements as declared streams, by their names.
 
-A stream is opened when a query first asks for it: so it may read what an earlier statement writes, and one that no query
-uses is not read at all.
+A stream is opened when a query first asks for it: so it may read what an earlier statement writes, and one that no
+query uses is not read at all.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

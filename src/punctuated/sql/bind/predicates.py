@@ -1,7 +1,7 @@
 """Predicates of WHERE and ON, split at AND: equalities become the join key, others are pushed down.
 
-How far a conjunct may go depends on the join. ON must not filter a stream whose rows an outer join preserves; WHERE must
-not filter, before the join, a stream that the join fills with nulls.
+How far a conjunct may go depends on the join. ON must not filter a stream whose rows an outer join preserves; WHERE
+must not filter, before the join, a stream that the join fills with nulls.
 """
 
 from collections.abc import Iterator, Sequence

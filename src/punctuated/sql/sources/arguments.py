@@ -14,7 +14,7 @@ from punctuated.bind.streams import Stream
 from punctuated.errors import StreamError
 from punctuated.sql.parse.syntax import CreateStream, match
 from punctuated.sql.sources.schemas import arrow_type
-from punctuated.sql.sources.spark import quoted
+from punctuated.sql.sources.spark import spark_identifier
 
 GIVEN = "given"
 
@@ -60,7 +60,7 @@ def _typed(data: Any, statement: CreateStream) -> Any:
             raise StreamError(f"{statement.name} has no column {name!r}; it has: {', '.join(known)}")
         wanted[found] = dtype
     if is_frame(data):
-        return data.withColumns({name: data[quoted(name)].cast(dtype) for name, dtype in wanted.items()})
+        return data.withColumns({name: data[spark_identifier(name)].cast(dtype) for name, dtype in wanted.items()})
     try:
         return data.cast(pa.schema([_field(each, wanted.get(each.name)) for each in data.schema]))
     except pa.ArrowException as error:

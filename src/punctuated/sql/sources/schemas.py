@@ -1,4 +1,8 @@
-"""Options of sources, by which Spark's readers would do nothing if they are misspelt: the slips that can be seen."""
+"""The columns of a source, wherever a script runs.
+
+Columns that a statement lists are the schema. Without them the source must know its own: generated streams do, and so
+do Parquet files and Delta tables that are there. Nothing here needs Spark or Java.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +21,7 @@ from punctuated.storage.tables.file_systems import locate
 
 _T = exp.DataType.Type
 _INSTANT = pa.timestamp("us", tz="UTC")
-_PLAIN = {
+_TYPES = {
     _T.BOOLEAN: pa.bool_(),
     _T.TINYINT: pa.int8(),
     _T.SMALLINT: pa.int16(),
@@ -35,15 +39,15 @@ _PLAIN = {
     _T.TIMESTAMPLTZ: _INSTANT,
     _T.TIMESTAMPNTZ: pa.timestamp("us"),
 }
-_PRECISION, _SCALE = 10, 0  # of a decimal that says nothing, as in Spark
+_PRECISION, _SCALE = 10, 0  # of DECIMAL without numbers, as in Spark
 GENERATOR, PARQUET, DELTA, RATE = "generator", "parquet", "delta", "rate"
 FILES = (PARQUET, "csv", "json", "orc", "text", "avro", "xml")
 _OF_RATE = pa.schema([("timestamp", pa.timestamp("us", tz="UTC")), ("value", pa.int64())])
-_KNOWN = (GENERATOR, DELTA, RATE, *FILES, "rate-micro-batch", "socket", "kafka")
-_WILD = frozenset("*?[{")
+_SOURCES = (GENERATOR, DELTA, RATE, *FILES, "rate-micro-batch", "socket", "kafka")
+_WILDCARDS = frozenset("*?[{")
 
 
-# Types of columns as a script writes them, in Arrow's terms: those of Spark's SQL and their common other names.
+# Types: those of Spark's SQL and their usual synonyms
 
 
 def arrow_type(text: str) -> pa.DataType:
@@ -62,7 +66,7 @@ def arrow_type(text: str) -> pa.DataType:
 
 
 def schema_of(columns: tuple[tuple[str, str], ...]) -> pa.Schema:
-    """The columns of a stream, by their names and types."""
+    """The schema that a statement lists, from names and types of SQL."""
     return pa.schema([(name, arrow_type(text)) for name, text in columns])
 
 
@@ -77,52 +81,49 @@ def _arrow_type(tree: exp.DataType) -> pa.DataType:
         return pa.map_(*map(_arrow_type, inner))
     if tree.this is _T.STRUCT:
         return pa.struct([(each.name, _arrow_type(each.args["kind"])) for each in inner])
-    return _PLAIN[tree.this]
+    return _TYPES[tree.this]
 
 
 # Paths in a script: relative ones are meant from the folder that the script lies in.
 
 
-# Sources of streams, as far as they are the same wherever a script runs: their names, options and columns.
-#
-# Columns that a statement names are the schema. Without them the source must know its own: generated streams do, and
-# so do Parquet files and Delta tables that are there. Nothing here needs Spark or Java.
+# Columns of a stream
 
 
 class SqlSources(Protocol):
-    """Where a script runs: how its statements become data."""
+    """Opens the sources of CREATE STREAM statements, in the place where a query runs."""
 
     def open(self, statement: CreateStream) -> Any:
         """The data of a stream, as `pt.stream` takes them."""
 
 
 class OutlineSources:
-    """Columns without rows: all that is needed to check a script and to see its plans."""
+    """Opens each stream as a table without rows: enough to check a script and to show its plans."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def open(self, statement: CreateStream) -> pa.Table:
-        """An empty table."""
+        """An empty table with the columns of the stream."""
         return columns_of(statement, self._folder).empty_table()
 
 
 def options_of(statement: CreateStream, folder: Path) -> dict[str, str]:
-    """The options of a source, its path as it is seen from anywhere."""
-    given = with_path(statement.options, folder)
-    check_spelling(statement.name, statement.source, given)
-    if statement.source in (*FILES, DELTA) and option_named(PATH, given) is None:
+    """The options of a stream, checked, with an absolute path; `folder` is that of the script."""
+    options = with_path(statement.options, folder)
+    check_spelling(statement.name, statement.source, options)
+    if statement.source in (*FILES, DELTA) and option_named(PATH, options) is None:
         raise StreamError(f"stream {statement.name!r} reads {statement.source!r} files: give OPTIONS (path '…')")
-    return given
+    return options
 
 
 def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
-    """The columns that a stream reads."""
+    """The names and types of the columns that a stream reads; `folder` is that of the script."""
     options = options_of(statement, folder)
     own = generated_columns(options) if statement.source == GENERATOR else None
     if statement.columns:
-        given = schema_of(statement.columns)
-        return given if own is None else _chosen(given, own, statement.name)
+        listed = schema_of(statement.columns)
+        return listed if own is None else _chosen(listed, own, statement.name)
     if own is not None:
         return own
     if statement.source == RATE:
@@ -132,8 +133,8 @@ def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
         return _in_utc(parquet_files(path).schema)
     if statement.source == DELTA:
         return _in_utc(pa.schema(delta_table(path).schema().to_arrow()))
-    near = None if statement.source in _KNOWN else nearest_of(statement.source, _KNOWN)
-    hint = f". Did you mean {near!r}?" if near else ""
+    nearest = None if statement.source in _SOURCES else nearest_of(statement.source, _SOURCES)
+    hint = f". Did you mean {nearest!r}?" if nearest else ""
     raise StreamError(
         f"stream {statement.name!r} reads {statement.source!r}, which does not say what its columns are: name them in "
         f"CREATE STREAM {statement.name} (column TYPE, …){hint}"
@@ -141,7 +142,7 @@ def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
 
 
 def _in_utc(columns: pa.Schema) -> pa.Schema:
-    """The columns of files; what clock a moment was written by is lost on Spark, and so it is everywhere."""
+    """The columns of files with all time zones as UTC: Spark does not keep others, so no place does."""
     return pa.schema(
         pa.field(each.name, pa.timestamp(each.type.unit, "UTC") if _has_zone(each.type) else each.type)
         for each in columns
@@ -152,9 +153,9 @@ def _has_zone(dtype: pa.DataType) -> bool:
     return pa.types.is_timestamp(dtype) and dtype.tz is not None
 
 
-def _chosen(given: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
-    """Columns of a generated stream that a statement names; they have the types that they have."""
-    for field in given:
+def _chosen(listed: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
+    """The columns of a generated stream that a statement lists; raises if one is missing or of another type."""
+    for field in listed:
         if field.name not in own.names:
             raise ColumnError(f"stream {stream!r} has no column {field.name!r}; it has {', '.join(own.names)}")
         if field.type != own.field(field.name).type:
@@ -162,10 +163,10 @@ def _chosen(given: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
                 f"stream {stream!r}: column {field.name!r} is generated as {own.field(field.name).type}, not as "
                 f"{field.type}; leave out the columns, or give the type that it has"
             )
-    return pa.schema([own.field(name) for name in given.names])
+    return pa.schema([own.field(name) for name in listed.names])
 
 
-# What sources know of themselves
+# Kinds of sources
 
 
 def generated_columns(options: Mapping[str, str]) -> pa.Schema:
@@ -184,7 +185,7 @@ def generated_columns(options: Mapping[str, str]) -> pa.Schema:
 
 
 def is_endless(statement: CreateStream, folder: Path) -> bool:
-    """Whether rows come for ever, so that nobody can read to the end."""
+    """Whether rows of a stream come forever, so that it cannot be read to the end."""
     if statement.source == GENERATOR:
         names = {name.lower() for name in options_of(statement, folder)}
         return not names & {"rows", "auctions"}
@@ -192,10 +193,10 @@ def is_endless(statement: CreateStream, folder: Path) -> bool:
 
 
 def parquet_files(path: str) -> ds.Dataset:
-    """Parquet files at a path: a file, a folder or a pattern."""
+    """The Parquet files at a path: a file, a folder or a pattern."""
     try:
         files, inside = locate(path)
-        found = inside if not _WILD & set(inside) else list(_matching(inside))
+        found = inside if not _WILDCARDS & set(inside) else list(_matching(inside))
         return ds.dataset(found, filesystem=files, format=PARQUET, partitioning="hive")
     except (OSError, ValueError, pa.ArrowException) as error:
         raise StreamError(
@@ -213,7 +214,7 @@ def _matching(pattern: str) -> Iterator[str]:
 
 
 def delta_table(path: str) -> Any:
-    """A Delta table, by the package deltalake."""
+    """The Delta table at a path, opened by the package deltalake."""
     try:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError
