@@ -118,7 +118,7 @@ class TableQuery:
         self.latest: Latest | None = None
 
     def up_to(self, batch: int) -> Reading:
-        """The counters of the join after this batch; batches that were not processed yet are."""
+        """Process all batches up to this one; returns the counters of the join after it."""
         for batches in self._batches[self._done : batch + 1]:
             groups = self._groups.process(self._driver.process(*batches))
             self._final += len(groups)
@@ -174,7 +174,7 @@ def _session(folder: Path, view: View, log: Path, kernels: tuple[Kernels, ...]) 
 
 
 def _run_query(spark: Any, counts: Any, checkpoint: Path, view: View, log: Path) -> Iterator[MeasuredBatch]:
-    """Run the query to its end; the metrics of each micro-batch tell what it took, and its groups what is final."""
+    """Run the query to its end: its metrics give counters and times, its groups the final auctions."""
     reports: SimpleQueue[pt.metrics.JoinMetrics | None] = SimpleQueue()
     groups: dict[int, tuple[int, Latest | None]] = {}
 

@@ -34,11 +34,11 @@ class WatchedQuery:
         return None if self.figures.batch < 0 else (self.figures.batch, self.figures.rows_in)
 
     def finish(self, status: str) -> None:
-        """The query is over; the status says why."""
+        """Mark the query as over; the status says why."""
         self.status, self.is_over = status, True
 
     def draw(self) -> Iterator[RenderableType]:
-        """Its streams, and below them what has come out."""
+        """A table of the streams of the query, and below it what has come out."""
         figures = self.figures
         elapsed = timedelta(seconds=int(time.monotonic() - self.began))
         last = "first micro-batch"
@@ -51,7 +51,7 @@ class WatchedQuery:
         yield Text("")
 
     def line(self) -> str:
-        """Its rows, state and event times; with the status at the end if it is over."""
+        """Rows, state and event times of the query; if it is over, its status too."""
         return f"{self._figures()}; {self.status}" if self.is_over else self._figures()
 
     def _figures(self) -> str:
@@ -66,7 +66,7 @@ class WatchedQuery:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All its figures."""
+        """All figures of the query and of its streams."""
         figures, now = self.figures, time.time()
         streams = {}
         for name, each in figures.streams.items():

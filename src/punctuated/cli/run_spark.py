@@ -44,7 +44,7 @@ _LAST_METRICS_S = 5.0  # the metrics of the last micro-batch come after the end 
 
 @dataclass(frozen=True)
 class SparkOptions:
-    """How a script runs on Spark."""
+    """When a script on Spark ends, the time between its micro-batches, and where and how Spark runs."""
 
     until: Until
     trigger: str | None
@@ -144,7 +144,7 @@ class Interrupts:
 
 
 class _RunningQuery:
-    """A query of the script, its figures and Spark's query once it has started."""
+    """A query of the script with its figures, and Spark's query once it has started."""
 
     def __init__(self, run: SparkRun, watched: WatchedQuery, target: Target, position: SourceSpan) -> None:
         self.run, self.watched, self.target, self.position = run, watched, target, position
@@ -157,7 +157,7 @@ class _RunningQuery:
         return str(self.query.id)
 
     def start(self, phase: Phase) -> None:
-        """Start it, for the first time or again."""
+        """Start the query, for the first time or again."""
         self.watched.status = "ending the streams" if phase.ends else "running"
         with at(self.position), _spark_errors():
             self.query = self.run.start(phase)
@@ -172,7 +172,7 @@ class _RunningQuery:
                 self.watched.figures.add_output(max(0, progress["sink"]["numOutputRows"]))
 
     def stop(self) -> None:
-        """Stop it when its micro-batch is done; one that begins meanwhile is repeated by the next start."""
+        """Stop the query when its micro-batch is done; one that begins meanwhile is repeated by the next start."""
         batch = _batch_of(self.query)
         while self.query.isActive and self.query.status["isTriggerActive"] and _batch_of(self.query) == batch:
             time.sleep(_POLL_S / 4)

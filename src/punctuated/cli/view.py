@@ -27,11 +27,11 @@ class Watched(Protocol):
 
     @property
     def name(self) -> str:
-        """By which a view knows it again."""
+        """The name of the work, by which a view recognises it."""
 
     @property
     def revision(self) -> object:
-        """Differs from the last one when there is something new to show; None if there is nothing to show yet."""
+        """A value that changes when there is something new to show; None if there is nothing to show yet."""
 
     def draw(self) -> Iterable[RenderableType]:
         """A picture for a terminal."""
@@ -40,7 +40,7 @@ class Watched(Protocol):
         """One line of text; None if a line now would be one too many."""
 
     def to_json(self) -> dict[str, Any]:
-        """The same figures for machines."""
+        """The figures for machines."""
 
 
 class View(Protocol):
@@ -71,12 +71,13 @@ class View(Protocol):
 
 
 class _News:
-    """Finds the work that has something new to show."""
+    """Remembers what was shown of each work, to find what is new."""
 
     def __init__(self) -> None:
         self._shown: dict[str, object] = {}
 
     def of(self, watched: Sequence[Watched]) -> Iterator[Watched]:
+        """The work that has something new to show."""
         for each in watched:
             revision = each.revision
             if revision is not None and self._shown.get(each.name) != revision:
@@ -117,7 +118,7 @@ class JsonView:
         self._print("end", watched.to_json())
 
     def close(self) -> None:
-        """Does nothing: every line is out already."""
+        pass  # every line is out already
 
     def _print(self, event: str, data: dict[str, Any]) -> None:
         line = {"event": event, "seconds": round(time.monotonic() - self._start, 2)} | data
@@ -167,7 +168,7 @@ class LinesView:
         self._say_with_time(watched.line())
 
     def close(self) -> None:
-        """Does nothing: every line is out already."""
+        pass  # every line is out already
 
     def _say_with_time(self, line: str | None) -> None:
         if line is not None:

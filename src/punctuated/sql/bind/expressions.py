@@ -212,7 +212,7 @@ class Translator:
 
     def translate(self, node: exp.Expr) -> Expression:
         """The expression of the model with the value of a node; raises if there is none."""
-        with at(self._place(node)):
+        with at(self._position(node)):
             found = self._known(node)
             return self._translated(node) if found is None else found
 
@@ -234,26 +234,28 @@ class Translator:
     def _operands(self, node: exp.Expr) -> tuple[Expression, Expression]:
         return self.translate(node.this), self.translate(node.expression)
 
-    def _place(self, node: exp.Expr) -> SourceSpan:
+    def _position(self, node: exp.Expr) -> SourceSpan:
         return position_of(node, self._sql)
 
     def _refusal(self, node: exp.Expr) -> SqlError:
-        what, instead = _REFUSED.get(type(node), (f"{self._place(node).quoted!r}", "there is no such expression here"))
-        return unsupported(what, self._place(node), instead)
+        what, instead = _REFUSED.get(
+            type(node), (f"{self._position(node).quoted!r}", "there is no such expression here")
+        )
+        return unsupported(what, self._position(node), instead)
 
     # Leaves
 
     def _of_column(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Column)
         if isinstance(node.this, exp.Star):
-            raise SqlError("* stands alone in the SELECT list, or in COUNT(*)", self._place(node))
+            raise SqlError("* stands alone in the SELECT list, or in COUNT(*)", self._position(node))
         return self._column(node)
 
     def _literal(self, node: exp.Expr) -> Expression:
         text = str(node.this)
         if node.is_string:
             return Literal(text)
-        return number(text, self._place(node))
+        return number(text, self._position(node))
 
     def _interval(self, node: exp.Expr) -> Expression:
         unit = node.args.get("unit")
@@ -280,11 +282,11 @@ class Translator:
             return NullTest(inner)
         if isinstance(what, exp.Boolean):
             return Call("coalesce", (inner if what.this else Negation(inner), Literal(False)))
-        raise SqlError("expected NULL, TRUE or FALSE behind IS", self._place(what), expected="NULL, TRUE or FALSE")
+        raise SqlError("expected NULL, TRUE or FALSE behind IS", self._position(what), expected="NULL, TRUE or FALSE")
 
     def _in(self, node: exp.Expr) -> Expression:
         if not node.expressions:
-            raise SqlError("IN needs a list of values in parentheses", self._place(node), expected="a list")
+            raise SqlError("IN needs a list of values in parentheses", self._position(node), expected="a list")
         return Call("in", (self.translate(node.this), *map(self.translate, node.expressions)))
 
     def _between(self, node: exp.Expr) -> Expression:
@@ -305,7 +307,7 @@ class Translator:
     def _cast(self, node: exp.Expr) -> Expression:
         dtype = named_type(node.args["to"].sql())
         if is_typed(node):
-            dtype = type_of_moment(node.this.name, node.args["to"].sql(), dtype, self._place(node))
+            dtype = type_of_moment(node.this.name, node.args["to"].sql(), dtype, self._position(node))
         return Cast(self.translate(node.this), dtype)
 
     # Functions
@@ -328,15 +330,15 @@ class Translator:
         name = function_name(node)
         if name in AGGREGATES:
             if self._aggregate is None:
-                raise SqlError(f"an aggregate such as {name.upper()} cannot stand here", self._place(node))
+                raise SqlError(f"an aggregate such as {name.upper()} cannot stand here", self._position(node))
             return self._aggregate(node)
         return self._called(_SYNONYMS.get(name, name), tuple(node.expressions), node)
 
     def _called(self, name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr) -> Expression:
         if name in _CLOCKS:
-            raise unsupported("the time of the clock", self._place(node), "compare columns of time")
+            raise unsupported("the time of the clock", self._position(node), "compare columns of time")
         if name not in FUNCTIONS:
-            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *_SYNONYMS), self._place(node))
+            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *_SYNONYMS), self._position(node))
         return Call(name, tuple(map(self.translate, arguments)))
 
 

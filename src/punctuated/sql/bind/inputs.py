@@ -51,7 +51,12 @@ class FromStream:
         )
 
     def declared(
-        self, key: tuple[str, ...] | None, filters: Sequence[Expression], values: Mapping[str, Any], *, windowed: bool
+        self,
+        key: tuple[str, ...] | None,
+        filters: Sequence[Expression],
+        arguments: Mapping[str, Any],
+        *,
+        windowed: bool,
     ) -> Stream:
         """The stream as a join on this key reads it, without the rows that a filter drops."""
         changes: dict[str, Any] = {"name": self.alias}
@@ -61,7 +66,7 @@ class FromStream:
             changes |= self._by_another_key(key)
         if windowed and self.source.window is not None:
             shown = [name for name in self.columns if self.own_name(name) == name]
-            changes["window"] = stream_window(self.source.window, shown, key or self.stream.spec.key, values)
+            changes["window"] = stream_window(self.source.window, shown, key or self.stream.spec.key, arguments)
         with at(self.source.position):
             return self.stream.with_(**changes)
 

@@ -29,17 +29,17 @@ class SqlQuery:
 
     @cached_property
     def results(self) -> Any:
-        """The rows, or the groups; of EXPLAIN the lines of the plan."""
+        """The rows or the groups; for EXPLAIN the lines of the plan."""
         return pa.table({"plan": self.explain().splitlines()}) if self._is_explain else self._relation.results
 
     @property
     def punctuations(self) -> Any:
-        """Values that are over in the output of the join."""
+        """The output punctuations of the join: values of which no more results come."""
         return self.joined.punctuations
 
     @property
     def rejected(self) -> Any:
-        """Rows of streams that did not take part, and why."""
+        """Rows of the streams that were rejected, with a reason."""
         return self.joined.rejected
 
     @property

@@ -14,7 +14,7 @@ _WINDOW_S = 10.0  # a rate is the mean over this time
 
 @dataclass(frozen=True)
 class StreamFigures:
-    """A stream of a join after a micro-batch; counts are since the first start of the query."""
+    """The figures of one stream after a micro-batch; counts are since the first start of the query."""
 
     rows_in: int
     per_second: float
@@ -29,7 +29,7 @@ class StreamFigures:
         return self.watermark_us is not None and self.watermark_us >= FOREVER
 
     def behind_s(self, now: float) -> float | None:
-        """How many seconds its event time lies behind the clock; None before the first row and after the last."""
+        """Seconds by which its event time lies behind the clock; None before the first row and at the end."""
         return None if self.watermark_us is None or self.has_ended else now - self.watermark_us / 1e6
 
 

@@ -37,7 +37,7 @@ class Script:
 
     @property
     def created(self) -> tuple[CreateStream, ...]:
-        """The streams that it creates."""
+        """The CREATE STREAM statements, in the order of the file."""
         return tuple(each for each in self.statements if isinstance(each, CreateStream))
 
     @property
@@ -46,7 +46,7 @@ class Script:
         return tuple(each for each in self.statements if not isinstance(each, CreateStream))
 
     def catalog(self, sources: SqlSources) -> Catalog:
-        """Its streams, opened by the sources of the place where it runs."""
+        """The streams of the script, opened by these sources."""
         return Catalog(self.created, sources)
 
 
@@ -61,7 +61,7 @@ class CheckedStatement:
 
     @property
     def kind(self) -> str:
-        """Its kind: "insert", "explain" or "select"."""
+        """The kind of the statement: "insert", "explain" or "select"."""
         return {Insert: "insert", Explain: "explain", Select: "select"}[type(self.task)]
 
 

@@ -18,7 +18,7 @@ OnWritten = Callable[[int, str, int], None]  # called with a batch, the kind of 
 
 
 class Until(Enum):
-    """How long a query runs."""
+    """When a query ends."""
 
     STOPPED = "stopped"  # until it is stopped
     CAUGHT_UP = "caught up"  # until it has read what is there; the streams stay open
@@ -58,7 +58,7 @@ class SparkRun:
         self._target, self._on_rows, self._on_written = target, on_rows, on_written
 
     def start(self, phase: Phase) -> Any:
-        """Start it; returns Spark's streaming query."""
+        """Start the query; returns Spark's streaming query."""
         writable = self._writable.with_end(now=phase.ends)
         if self._target.table is None and self._target.format != CONSOLE:
             return self._start_format(writable, phase)
