@@ -19,11 +19,11 @@ from rich.console import Console
 from punctuated.cli import plot
 from punctuated.cli.demo_joins import TableQuery, make_streams, on_spark, on_tables
 from punctuated.cli.demo_progress import WITH, WITHOUT, DemoProgress, Reading, json_name
-from punctuated.cli.view import JsonView, LinesView, LiveView, View
+from punctuated.cli.view import JsonView, LinesView, LiveView, ProgressView
 from punctuated.spark.session.local import check_java
 
 
-def demo_view(as_json: bool) -> View:
+def demo_view(as_json: bool) -> ProgressView:
     """The view of the demo: all of it, progress too, goes to standard output."""
     console = Console()
     if as_json:
@@ -31,7 +31,7 @@ def demo_view(as_json: bool) -> View:
     return LiveView(console, keep_last=True) if console.is_terminal else LinesView(err=sys.stdout, every_s=0)
 
 
-def run(view: View, out: Path, auctions: int, batches: int, spark: bool = True) -> bool:
+def run(view: ProgressView, out: Path, auctions: int, batches: int, spark: bool = True) -> bool:
     """Run the query both ways and write `demo.png` and `demo.json` to `out`; whether both gave the same results."""
     if spark:
         check_java("see the same without Spark: punctuated demo --no-spark")
@@ -41,7 +41,7 @@ def run(view: View, out: Path, auctions: int, batches: int, spark: bool = True) 
         view.close()
 
 
-def _run(view: View, out: Path, auctions: int, batches: int, spark: bool) -> bool:
+def _run(view: ProgressView, out: Path, auctions: int, batches: int, spark: bool) -> bool:
     view.report(
         (
             "How many bids does each auction get within ten minutes of its opening?",

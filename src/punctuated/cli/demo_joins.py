@@ -20,11 +20,11 @@ import pyarrow as pa
 
 import punctuated as pt
 from punctuated.cli.demo_progress import Reading
-from punctuated.cli.view import View
+from punctuated.cli.view import ProgressView
 from punctuated.errors import PunctuatedError, UnboundedStateWarning
 from punctuated.model.times import to_microseconds
 from punctuated.output.groups.grouping import Grouping
-from punctuated.output.views import View as OutputView
+from punctuated.output.views import View
 from punctuated.runtime.kernel_groups import Kernels, kernels_of
 from punctuated.runtime.warm_up import compile_beside
 from punctuated.spark.session.local import local_spark, read_files, write_files
@@ -113,7 +113,7 @@ class TableQuery:
         joined = streams.join(aware)
         self._batches, self._driver = joined.batches, joined.bound.driver()
         grouping = Grouping(("item_id",), {"bids": pt.count()})
-        self._groups = joined.bound.seen_as(OutputView.GROUPS, grouping).groups()
+        self._groups = joined.bound.seen_as(View.GROUPS, grouping).groups()
         self._done, self._final = 0, 0
         self.latest: Latest | None = None
 
@@ -134,7 +134,7 @@ class TableQuery:
         )
 
 
-def on_tables(streams: AuctionStreams, view: View) -> Generator[MeasuredBatch]:
+def on_tables(streams: AuctionStreams, view: ProgressView) -> Generator[MeasuredBatch]:
     """Run the join with punctuations in this process; on a terminal the run takes some seconds."""
     with view.busy(LOADING):
         compile_beside(streams.kernels())
@@ -150,7 +150,7 @@ def on_tables(streams: AuctionStreams, view: View) -> Generator[MeasuredBatch]:
 # On Spark
 
 
-def on_spark(streams: AuctionStreams, view: View, log: Path) -> Generator[MeasuredBatch]:
+def on_spark(streams: AuctionStreams, view: ProgressView, log: Path) -> Generator[MeasuredBatch]:
     """Run the join with punctuations as a streaming query, one micro-batch per batch; Spark's messages go to `log`."""
     kernels = streams.kernels()
     with TemporaryDirectory(prefix="punctuated-demo-") as name, _session(Path(name), view, log, kernels) as spark:
@@ -164,7 +164,7 @@ def on_spark(streams: AuctionStreams, view: View, log: Path) -> Generator[Measur
 
 
 @contextmanager
-def _session(folder: Path, view: View, log: Path, kernels: tuple[Kernels, ...]) -> Iterator[Any]:
+def _session(folder: Path, view: ProgressView, log: Path, kernels: tuple[Kernels, ...]) -> Iterator[Any]:
     """A local Spark; kernels that are not there yet are compiled while it starts, and while it plans the query."""
     with ThreadPoolExecutor(1) as beside, ExitStack() as stack:
         beside.submit(compile_beside, kernels)
@@ -173,7 +173,7 @@ def _session(folder: Path, view: View, log: Path, kernels: tuple[Kernels, ...]) 
         yield spark
 
 
-def _run_query(spark: Any, counts: Any, checkpoint: Path, view: View, log: Path) -> Iterator[MeasuredBatch]:
+def _run_query(spark: Any, counts: Any, checkpoint: Path, view: ProgressView, log: Path) -> Iterator[MeasuredBatch]:
     """Run the query to its end: its metrics give counters and times, its groups the final auctions."""
     reports: SimpleQueue[pt.metrics.JoinMetrics | None] = SimpleQueue()
     groups: dict[int, tuple[int, Latest | None]] = {}

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.text import Text
 
 from punctuated.cli.output import counted, print_json_line
-from punctuated.cli.view import View
+from punctuated.cli.view import ProgressView
 from punctuated.sql.parse.errors import SqlError
 from punctuated.sql.run.script import CheckedStatement, Script
 from punctuated.sql.sources.spark import describe_lane
 
 
 @contextmanager
-def sql_errors(file: Path, view: View) -> Iterator[None]:
+def sql_errors(file: Path, view: ProgressView) -> Iterator[None]:
     """If the script is wrong, print one message with the position and the line itself; the exit code is 2."""
     try:
         yield
@@ -31,14 +31,14 @@ def sql_errors(file: Path, view: View) -> Iterator[None]:
         view.close()
 
 
-def show_warnings(view: View, file: Path, checked: Sequence[CheckedStatement]) -> None:
+def show_warnings(view: ProgressView, file: Path, checked: Sequence[CheckedStatement]) -> None:
     """Show the warnings of the check."""
     for each in checked:
         for text in each.warnings:
             view.say(f"{file_position(file, each)}: warning: {text}")
 
 
-def show_plan(view: View, script: Script, checked: CheckedStatement, plan: str) -> None:
+def show_plan(view: ProgressView, script: Script, checked: CheckedStatement, plan: str) -> None:
     """Show the plan that an EXPLAIN asks for."""
     heading = f"{file_position(script.path, checked)}: EXPLAIN"
     view.report((plan, ""), "plan", heading, statement=heading, plan=plan)

@@ -24,7 +24,7 @@ import pyarrow as pa
 from punctuated.api import metrics
 from punctuated.cli.run_check import show_plan
 from punctuated.cli.run_progress import WatchedQuery
-from punctuated.cli.view import View
+from punctuated.cli.view import ProgressView
 from punctuated.errors import PunctuatedError
 from punctuated.output.in_band import GROUP, RESULT
 from punctuated.spark.session.local import check_java, local_spark
@@ -52,7 +52,9 @@ class SparkOptions:
     settings: Mapping[str, str]
 
 
-def run_on_spark(script: Script, checked: Sequence[CheckedStatement], view: View, options: SparkOptions) -> None:
+def run_on_spark(
+    script: Script, checked: Sequence[CheckedStatement], view: ProgressView, options: SparkOptions
+) -> None:
     """Run the statements of a script that has passed the check; returns when they are over or were stopped."""
     check_java(f"try the script without Spark: punctuated run --tables {script.path}")
     with _folder() as folder, Interrupts() as stop, ExitStack() as stack:
@@ -182,7 +184,7 @@ class _RunningQuery:
 class Session:
     """The queries of a script in a Spark session."""
 
-    def __init__(self, spark: Any, script: Script, view: View, stop: Interrupts) -> None:
+    def __init__(self, spark: Any, script: Script, view: ProgressView, stop: Interrupts) -> None:
         self._script, self._view, self._stop = script, view, stop
         self._catalog = script.catalog(SparkSources(spark, script.folder))
         self._running: list[_RunningQuery] = []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from punctuated.cli.output import counted
 from punctuated.cli.run_check import file_position, show_plan
-from punctuated.cli.view import View
+from punctuated.cli.view import ProgressView
 from punctuated.sql.bind.catalog import Catalog
 from punctuated.sql.parse.errors import at
 from punctuated.sql.parse.syntax import Explain
@@ -14,7 +14,7 @@ from punctuated.sql.run.tables import check_written_here, write_results
 from punctuated.sql.sources.tables import TableSources
 
 
-def run_on_tables(script: Script, checked: Sequence[CheckedStatement], view: View) -> None:
+def run_on_tables(script: Script, checked: Sequence[CheckedStatement], view: ProgressView) -> None:
     """Run the statements of a script that has passed the check."""
     written = set[str]()
     for each in checked:
@@ -31,7 +31,7 @@ def run_on_tables(script: Script, checked: Sequence[CheckedStatement], view: Vie
                 view.say(f"{file_position(script.path, each)}: warning: {text}")
 
 
-def _run(checked: CheckedStatement, script: Script, catalog: Catalog, view: View) -> None:
+def _run(checked: CheckedStatement, script: Script, catalog: Catalog, view: ProgressView) -> None:
     query, target = bound(checked.task, catalog), checked.target
     if isinstance(checked.task, Explain):
         show_plan(view, script, checked, query.explain())

@@ -43,7 +43,7 @@ class Watched(Protocol):
         """The figures for machines."""
 
 
-class View(Protocol):
+class ProgressView(Protocol):
     """Where a command shows its results and its progress."""
 
     is_live: bool  # whether someone watches as it is redrawn
@@ -228,7 +228,7 @@ class LiveView:
             self._console.print(Text(line), soft_wrap=True)
 
 
-def choose_view(as_json: bool, most: int | None) -> View:
+def choose_view(as_json: bool, most: int | None) -> ProgressView:
     """The view for the terminal or the files that this process writes to.
 
     On a terminal at most `most` rows of a micro-batch are shown, or all if it is None.

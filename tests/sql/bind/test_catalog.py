@@ -1,7 +1,7 @@
 """`CREATE STREAM` as a declared stream: what is said of it, and when it is opened."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,10 +11,6 @@ import punctuated as pt
 from punctuated.bind.sources import Announced, Clustered, RowsWith, Unique, When, single_sources
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
 from punctuated.sql.parse.errors import SqlError
-
-if TYPE_CHECKING:
-    pass
-
 from sql_catalog import COLUMNS, catalog
 
 

@@ -19,7 +19,7 @@ from punctuated.sql.bind.from_clause import FromResult, read_one
 from punctuated.sql.bind.grouping import groups_of, is_grouped
 from punctuated.sql.bind.inputs import FromStream, alias_of, own_columns, plain_column
 from punctuated.sql.bind.join_clause import read_joined
-from punctuated.sql.bind.names import DeclaredStream, Namespace
+from punctuated.sql.bind.names import CreatedStream, Namespace
 from punctuated.sql.bind.relation import DistinctRelation, Relation, RowsRelation
 from punctuated.sql.bind.select_list import outputs_of
 from punctuated.sql.parse.errors import SqlError, at
@@ -114,7 +114,7 @@ def _input(source: FromItem, number: int, namespace: Namespace) -> FromStream:
     if isinstance(source.what, Select):
         return _of_query(source.what, namespace, None, alias, source)
     found = namespace.find(source.what)
-    if isinstance(found, DeclaredStream):
+    if isinstance(found, CreatedStream):
         return _of_stream(found.stream, alias, source, found.hidden)
     return _of_query(found.select, found.namespace, found.relation, alias, source)
 

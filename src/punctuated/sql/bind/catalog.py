@@ -19,7 +19,7 @@ from punctuated.model.arguments import free_names
 from punctuated.model.expression import Expression
 from punctuated.sql.bind.expressions import Translator
 from punctuated.sql.bind.inputs import plain_column
-from punctuated.sql.bind.names import DeclaredStream, is_quoted
+from punctuated.sql.bind.names import CreatedStream, is_quoted
 from punctuated.sql.bind.windows import stream_window
 from punctuated.sql.parse.dialect import position_of
 from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unknown
@@ -55,12 +55,12 @@ class Catalog:
                 self._streams[name] = self._declared(statement)
         return self._streams[name]
 
-    def declared(self, name: str) -> DeclaredStream:
+    def declared(self, name: str) -> CreatedStream:
         """The stream of this name and its columns that no query sees."""
         stream = self.stream(name)
-        return DeclaredStream(stream, self._hidden[name])
+        return CreatedStream(stream, self._hidden[name])
 
-    def of(self, query: Select) -> dict[str, DeclaredStream | None]:
+    def of(self, query: Select) -> dict[str, CreatedStream | None]:
         """The streams that a query asks for, by their names; all other names have None."""
         asked = {name.lower() for name in _names_in_from(query)}
         return {name: self.declared(name) if name.lower() in asked else None for name in self._statements}

@@ -32,7 +32,7 @@ def is_length(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class DeclaredStream:
+class CreatedStream:
     """A stream, and those of its columns that no query sees: flags that are computed."""
 
     stream: Stream
@@ -59,7 +59,7 @@ class Namespace:
         """These names and that of one more query."""
         return replace(self, queries={**self.queries, name: NamedQuery(select, self, relation)})
 
-    def find(self, name: Name) -> DeclaredStream | NamedQuery:
+    def find(self, name: Name) -> CreatedStream | NamedQuery:
         """The stream or the query that a name in FROM means."""
         found = match(name.text, self.queries, quoted=name.quoted)
         if found is not None:
@@ -69,7 +69,7 @@ class Namespace:
         if found is None:
             raise unknown("stream", name.text, [*self.queries, *streams], name.position)
         argument = self.arguments[found]
-        return argument if isinstance(argument, DeclaredStream) else DeclaredStream(_as_stream(argument, name))
+        return argument if isinstance(argument, CreatedStream) else CreatedStream(_as_stream(argument, name))
 
 
 def _as_stream(argument: Any, name: Name) -> Stream:
