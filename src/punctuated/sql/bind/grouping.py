@@ -98,7 +98,7 @@ class _GroupColumns:
         return free
 
     def _key(self, node: exp.Anonymous) -> str:
-        """A text that is the same for equal aggregates, and only for these."""
+        """A text by which equal aggregates are recognised."""
         return f"{function_name(node)}({', '.join(map(self._argument, node.expressions))})"
 
     def _argument(self, node: exp.Expr) -> str:
