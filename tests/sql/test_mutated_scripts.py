@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from punctuated.cli.run_tables import run_on_tables
-from punctuated.cli.run_view import LinesView
+from punctuated.cli.view import LinesView
 from punctuated.errors import PunctuatedError
 from punctuated.sql.parse.dialect import tokens_of
 from punctuated.sql.run.script import check_ends, check_script, read_script

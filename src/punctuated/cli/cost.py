@@ -30,8 +30,8 @@ def show_table(as_json: AsJson = False) -> None:
 
     Costs are seconds of CPU per 60 seconds of input; the cheapest pair is marked.
     """
-    here = cost.calibrated_weights()
-    lines = [(workload, _sources(workload, here)) for workload in cost.PAPER_TABLE]
+    weights = cost.calibrated_weights()
+    lines = [(workload, _costs_by_source(workload, weights)) for workload in cost.PAPER_TABLE]
     if as_json:
         print_json([{"windows": each.windows, "rates": each.rates} | sources for each, sources in lines])
         return
@@ -168,9 +168,10 @@ def _weights(calibrated: bool) -> cost.Weights:
     return cost.load_weights() if calibrated else cost.KANG_WEIGHTS
 
 
-def _sources(workload: cost.Workload, here: cost.Weights | None) -> dict[str, Mapping[str, float]]:
+def _costs_by_source(workload: cost.Workload, weights: cost.Weights | None) -> dict[str, Mapping[str, float]]:
+    """The costs of all pairs: as printed, by the formulas, and with the weights of this machine if there are any."""
     sources = {"paper": workload.printed, "recomputed": workload.costs()}
-    return sources if here is None else sources | {"calibrated": workload.costs(here)}
+    return sources if weights is None else sources | {"calibrated": workload.costs(weights)}
 
 
 def _workload_table(workload: cost.Workload, sources: Mapping[str, Mapping[str, float]]) -> Table:
@@ -188,7 +189,7 @@ def _marked(number: float, is_cheapest: bool) -> Text:
 
 
 def _number(number: float) -> str:
-    """Two decimals as in the paper; costs with calibrated weights may need more."""
+    """A cost as text: with two decimals as in the paper; one with calibrated weights may need more."""
     return f"{number:,.2f}" if number >= 0.1 or number == 0 else f"{number:.3g}"
 
 

@@ -6,7 +6,6 @@ claim of an experiment failed.
 """
 
 import platform
-import sys
 from enum import StrEnum
 from importlib import import_module, metadata
 from pathlib import Path
@@ -18,7 +17,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from punctuated.cli.cost import cost_app
-from punctuated.cli.output import AsJson, files_of, plot_extra, print_json
+from punctuated.cli.output import AsJson, AsJsonLines, files_of, plot_extra, print_json
 from punctuated.cli.run import run_script
 from punctuated.cli_calibrate import calibrate_machine
 from punctuated.cli_experiment import experiment_app
@@ -31,7 +30,7 @@ _VERSIONS_OF = ("punctuated", "pyspark", "pyarrow", "pandas", "numpy", "numba", 
 
 
 class _Group(TyperGroup):
-    """Turns every error of this package into one line and exit code 2, whichever subcommand raised it."""
+    """Turns every error of this package into one line and exit code 2, whichever command raised it."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -41,8 +40,8 @@ class _Group(TyperGroup):
             raise typer.Exit(2) from error
 
 
-class Punctuations(StrEnum):
-    """How a generated stream says that a value is over."""
+class GeneratedPunctuations(StrEnum):
+    """The kinds of punctuations that a generated stream can have."""
 
     flag = "flag"
     rows = "rows"
@@ -69,19 +68,16 @@ def demo(
     auctions: Annotated[int, typer.Option(min=1, help="Number of auctions; each has nine bids on average.")] = 20_000,
     batches: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 40,
     spark: Annotated[bool, typer.Option("--spark/--no-spark", help="Run on a local Spark, or on tables.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value per line and nothing else.")] = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """Run the auction query on a local Spark, with and without punctuations, and compare what has to be remembered."""
     with plot_extra():
         import_module("matplotlib")  # fail now rather than after the run
-        import punctuated.cli.auction_demo as auction_demo
-        from punctuated.cli.demo_view import JsonView, LinesView, LiveView
+        from punctuated.cli.demo import demo_view, run
 
-        console = Console()
-        view = JsonView(sys.stdout) if as_json else LiveView(console) if console.is_terminal else LinesView(console)
         with files_of(out):
             out.mkdir(parents=True, exist_ok=True)
-        if not auction_demo.run(view, out, auctions, batches, spark):
+        if not run(demo_view(as_json), out, auctions, batches, spark):
             raise typer.Exit(1)
 
 
@@ -165,7 +161,8 @@ def generate(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same rows.")] = 0,
     gap: Annotated[str | None, typer.Option(help="Mean gap between tuples.", show_default="10 ms")] = None,
     punctuations: Annotated[
-        Punctuations | None, typer.Option(help="How the stream says that a value is over.", show_default="flag")
+        GeneratedPunctuations | None,
+        typer.Option(help="How the stream says that a value is over.", show_default="flag"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -181,9 +178,9 @@ def generate(
                 "--gap and --punctuations do not apply to auctions: their times and endings are part of the data set"
             )
         opened, bids = streams.auctions(n, seed=seed)
-        tables = {_beside(out, "auctions"): opened, _beside(out, "bids"): bids}
+        tables = {_with_suffix(out, "auctions"): opened, _with_suffix(out, "bids"): bids}
     else:
-        kind = (punctuations or Punctuations.flag).value
+        kind = (punctuations or GeneratedPunctuations.flag).value
         tables = {out: streams.generate(name, n=n, seed=seed, gap=gap or "10 ms", punctuations=kind)}
 
     for path, table in tables.items():
@@ -203,7 +200,7 @@ def _write_parquet(table: "pa.Table", path: Path) -> None:
         pq.write_table(table, path)
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def _with_suffix(path: Path, suffix: str) -> Path:
     if not path.name:
         raise PunctuatedError(f"--out {path} is a folder: give the name of a file, such as {path / 'streams.parquet'}")
     return path.with_name(f"{path.stem}_{suffix}.parquet")

@@ -1,4 +1,4 @@
-"""Errors that a user can fix: they name what is missing, or which path cannot be used."""
+"""What commands share: options and output for machines, progress bars, and errors that say what a user can fix."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,11 +13,12 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from punctuated.errors import PunctuatedError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
+AsJsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON value per line and nothing else.")]
 
 
 @contextmanager
 def plot_extra() -> Iterator[None]:
-    """Names the extra to install if the code inside needs matplotlib and it is missing."""
+    """If the code inside needs matplotlib and it is missing, the error names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -28,29 +29,32 @@ def plot_extra() -> Iterator[None]:
 
 @contextmanager
 def files_of(path: Path) -> Iterator[None]:
-    """Names the path if the code inside cannot read or write it."""
+    """If the code inside cannot read or write files, the error names this path."""
     try:
         yield
     except OSError as error:
         raise PunctuatedError(f"cannot use {path}: {error.strerror or error}") from error
 
 
-# How the commands print output for machines, and the progress of a long command.
+# Output
 
 
 def print_json(value: object) -> None:
-    """One JSON value on standard output."""
+    """Print one JSON value."""
     typer.echo(json.dumps(value, indent=2))
 
 
 def print_json_line(value: object) -> None:
-    """One of several JSON values on standard output, each on its own line."""
+    """Print one of several JSON values, each on a line of its own."""
     typer.echo(json.dumps(value))
 
 
 @contextmanager
 def progress_bar(doing: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """A bar on standard error that takes the share done so far and disappears at the end; none if `quiet`."""
+    """A progress bar on standard error, gone at the end; call what it yields with the share that is done.
+
+    If `quiet` there is none.
+    """
     if quiet:
         yield None
         return
@@ -58,3 +62,12 @@ def progress_bar(doing: str, *, quiet: bool) -> Iterator[Callable[[float], None]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(doing, total=1.0)
         yield lambda done: bar.update(task, completed=done)
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -27,7 +27,7 @@ _FEW_POINTS = 60
 def picture(
     path: Path, title: str, panels: int = 1, share_y: bool = False, height: float = 4.5, width: float = 8
 ) -> "Iterator[list[Axes]]":
-    """Axes side by side under one title; written as a PNG when the block ends."""
+    """Axes side by side under one title; the picture is written as a PNG when the block ends."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -42,7 +42,7 @@ def picture(
 
 
 def label(axes: "Axes", x: str, y: str, title: str | None = None) -> None:
-    """Names of the axes with their units, and of the panel."""
+    """Name the axes, with their units, and the panel."""
     axes.set_xlabel(x, color=_INK)
     axes.set_ylabel(y, color=_INK)
     if title is not None:
@@ -51,11 +51,11 @@ def label(axes: "Axes", x: str, y: str, title: str | None = None) -> None:
 
 
 def bars(axes: "Axes", names: Sequence[str], groups: Mapping[str, Sequence[float]]) -> None:
-    """A group of bars at each name, side by side."""
+    """Draw a group of bars at each name, side by side."""
     width = 0.8 / len(groups)
     for i, ((name, values), colour) in enumerate(zip(groups.items(), (BLUE, ORANGE, GREEN, PURPLE), strict=False)):
-        places = [at + (i - (len(groups) - 1) / 2) * width for at in range(len(names))]
-        axes.bar(places, list(values), width=0.95 * width, label=name, color=colour)
+        centres = [at + (i - (len(groups) - 1) / 2) * width for at in range(len(names))]
+        axes.bar(centres, list(values), width=0.95 * width, label=name, color=colour)
     axes.set_xticks(range(len(names)), names)
 
 
@@ -66,12 +66,12 @@ def headroom(axes: "Axes", share: float = 0.08) -> None:
 
 
 def legend(axes: "Axes", where: Literal["upper left", "upper right"]) -> None:
-    """A legend on a white ground."""
+    """Draw a legend on a white ground."""
     axes.legend(loc=where, frameon=True, framealpha=0.9, edgecolor="none", fontsize=10)
 
 
 def legend_below(axes: Sequence["Axes"], columns: int) -> None:
-    """One legend for all panels, outside them."""
+    """Draw one legend for all panels, below them."""
     figure = axes[0].figure
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False, fontsize=10)
@@ -100,27 +100,27 @@ def titled(title: str, result: Mapping[str, Any]) -> str:
 
 
 def look(algorithm: str) -> dict[str, Any]:
-    """How an algorithm's line is drawn."""
+    """The colour and the style of an algorithm's line."""
     return {"color": COLOURS[algorithm], "linestyle": LINES[algorithm]}
 
 
 def curve(
     axes: "Axes", series: Mapping[str, Sequence[float]], column: str, name: str, unit: float = 1, **style: Any
 ) -> None:
-    """One column of a series over its seconds, in units of so many; dots where there are few."""
+    """Draw one column of a series over its seconds, in multiples of `unit`; a short series has dots."""
     values = [value / unit for value in series[column]]
     dots = {"marker": "."} if len(values) <= _FEW_POINTS else {}
     axes.plot(series["seconds"], values, label=name, **({"linewidth": 1.8} | dots | style))
 
 
 def draw_race(axes: "Axes", joins: Mapping[str, Mapping[str, Any]], unit: float = 1e6) -> None:
-    """Results over wall-clock time, one line per algorithm, in units of so many results."""
+    """Draw results over wall-clock time, one line per algorithm, in multiples of `unit`."""
     for name, measured in joins.items():
         curve(axes, measured["curve"], "results", name, unit, **look(name))
 
 
 def draw_counts(path: Path, title: str, result: Mapping[str, Any], notes: Mapping[str, str]) -> None:
-    """A picture of the punctuations given out so far, one line per algorithm, with a note on each."""
+    """Draw a picture of the output punctuations so far, one line per algorithm, with a note on each."""
     with picture(path, titled(title, result)) as (axes,):
         for name, note in notes.items():
             curve(axes, result["runs"][name], "punctuations_out", f"{name}, {note}", linewidth=2.2, **look(name))

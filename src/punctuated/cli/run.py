@@ -1,14 +1,15 @@
-"""`punctuated run FILE.sql`: a script of streams and queries, checked, run on Spark or on tables, and watched."""
+"""`punctuated run FILE.sql`: a script of streams and queries is checked, and run on Spark or on tables."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from punctuated.cli.output import AsJsonLines
 from punctuated.errors import PunctuatedError
 from punctuated.model.window import parse_duration
 
-_ROWS = 20  # of a micro-batch that a terminal shows
+_ROWS = 20  # of a micro-batch are shown on a terminal
 
 
 def run_script(
@@ -27,7 +28,7 @@ def run_script(
     ] = None,
     master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
     conf: Annotated[list[str] | None, typer.Option(help="Setting of Spark, as name=value; repeat it.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value per line and nothing else.")] = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """Run a script of streams and queries.
 
@@ -38,17 +39,17 @@ def run_script(
     _check_options(follow, once, tables, trigger)
     settings = dict(_setting(each) for each in conf or ())
 
-    from punctuated.cli.run_check import failures_at_their_place, show_plans, warn  # sqlglot takes a while to import
-    from punctuated.cli.run_view import choose_view
+    from punctuated.cli.run_check import show_plans, show_warnings, sql_errors  # sqlglot takes a while to import
+    from punctuated.cli.view import choose_view
     from punctuated.sql.run.script import check_ends, check_script, read_script
 
     view = choose_view(as_json, rows or None)
-    with failures_at_their_place(file, view):
+    with sql_errors(file, view):
         script = read_script(file)
         checked = check_script(script)
         if not check and not follow:
             check_ends(script)
-        warn(view, file, checked)
+        show_warnings(view, file, checked)
         if check:
             show_plans(script, checked, as_json)
         elif tables:
@@ -74,7 +75,7 @@ def _check_options(follow: bool, once: bool, tables: bool, trigger: str | None) 
 
 
 def _interval(trigger: str | None) -> str | None:
-    """As Spark reads it, which knows no '10s'."""
+    """The time between micro-batches as Spark reads it, which does not know '10s'."""
     return None if trigger is None else f"{parse_duration(trigger) // 1000} milliseconds"
 
 

@@ -1,1 +1,11 @@
-"""The query language: SQL with windows and punctuations, on sqlglot. It speaks to the same API as users do."""
+"""The query language: SQL with windows and punctuations.
+
+Idea: a text becomes plain data (`parse`), names in it become streams of the API and columns (`bind`), and a script of
+statements becomes running queries (`run`); `sources` opens what CREATE STREAM names.
+
+Invariant: whatever is wrong with a text is a `SqlError` that points at the characters that are wrong. A query gives
+what the same calls of the API give: nothing is computed here.
+
+May import: `api` and everything to its right. Inside, each folder imports what stands to its right: run, bind, sources,
+parse. Tests: `tests/sql/`.
+"""

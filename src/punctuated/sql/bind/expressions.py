@@ -1,4 +1,8 @@
-"""Values that stand in a query: numbers of any size, dates and times. What is none is an error, and never null."""
+"""Expressions of a query become those of the model, which Arrow evaluates everywhere alike.
+
+What has no such expression is refused at its position, with what to write instead; a text that should be a number or a
+time and is none is an error, and never null.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -24,11 +28,12 @@ from punctuated.expressions.nodes import (
     Operation,
 )
 from punctuated.model.window import parse_duration
-from punctuated.sql.parse.dialect import place_of
-from punctuated.sql.parse.errors import Place, SqlError, at, unknown, unsupported
+from punctuated.sql.parse.dialect import position_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unknown, unsupported
 
-_LARGEST, _MOST_DIGITS = 2**63 - 1, 76  # beyond the first a number is a decimal; Arrow's have so many digits
-_READ: dict[str, tuple[Callable[[str], date], str]] = {
+_LARGEST = 2**63 - 1  # a larger integer is a decimal
+_MOST_DIGITS = 76  # of an Arrow decimal
+_MOMENTS: dict[str, tuple[Callable[[str], date], str]] = {
     "DATE": (date.fromisoformat, "a date; write one such as DATE '2024-05-01'"),
     "TIMESTAMP": (datetime.fromisoformat, "a time; write one such as TIMESTAMP '2024-05-01 12:00:00'"),
 }
@@ -56,42 +61,45 @@ _CALLS: dict[type[exp.Expr], str] = {
     exp.RegexpLike: "regexp_like",
 }
 _PARTS = {"dow": "dayofweek"}
-_NOT_THE_SAME = ("now", "current_timestamp", "current_date", "current_time", "localtimestamp", "getdate", "sysdate")
+_CLOCKS = ("now", "current_timestamp", "current_date", "current_time", "localtimestamp", "getdate", "sysdate")
 _TRIMS = {"LEADING": "ltrim", "TRAILING": "rtrim"}
 FindColumn = Callable[[exp.Column], Expression]
 
 
-def number(text: str, place: Place) -> Literal:
-    """A number: an integer, a decimal if no integer type holds it, or one with a point."""
+# Literals
+
+
+def number(text: str, position: SourceSpan) -> Literal:
+    """The literal of a number: an integer, a decimal if no integer type holds it, or a float."""
     if text.isdigit():
         if len(text.lstrip("0")) > _MOST_DIGITS:
-            raise SqlError(f"a number has at most {_MOST_DIGITS} digits", place)
+            raise SqlError(f"a number has at most {_MOST_DIGITS} digits", position)
         return Literal(_whole(int(text)))
     try:
         return Literal(float(text))
     except ValueError:
-        raise SqlError(f"{text!r} is no number; write one such as 0.5 or 1e6", place) from None
+        raise SqlError(f"{text!r} is no number; write one such as 0.5 or 1e6", position) from None
 
 
 def negative(value: int | float | Decimal) -> Literal:
-    """The same below zero."""
+    """The literal of a number with a minus before it."""
     return Literal(_whole(-int(value)) if isinstance(value, Decimal) else -value)
 
 
 def is_typed(node: exp.Expr) -> bool:
-    """Whether this is `DATE '…'` rather than a cast of a text: both stand where the text does."""
+    """Whether a cast is `DATE '…'`: unlike CAST it has no word before it, so it starts where its text does."""
     return isinstance(node.this, exp.Literal) and node.meta.get("start") == node.this.meta.get("start")
 
 
-def type_of_moment(text: str, kind: str, dtype: pa.DataType, place: Place) -> pa.DataType:
-    """The type of `DATE '…'` or `TIMESTAMP '…'`, in UTC if the text names an offset; raises if it is no moment."""
-    if kind not in _READ:
+def type_of_moment(text: str, kind: str, dtype: pa.DataType, position: SourceSpan) -> pa.DataType:
+    """The type of `DATE '…'` or `TIMESTAMP '…'`, in UTC if the text has an offset; raises if the text is no time."""
+    if kind not in _MOMENTS:
         return dtype
-    read, wanted = _READ[kind]
+    read, wanted = _MOMENTS[kind]
     try:
         found = read(text.strip())
     except ValueError:
-        raise SqlError(f"{text!r} is not {wanted}", place) from None
+        raise SqlError(f"{text!r} is not {wanted}", position) from None
     has_offset = isinstance(found, datetime) and found.tzinfo is not None
     return pa.timestamp("us", "UTC") if has_offset else dtype
 
@@ -100,23 +108,23 @@ def _whole(value: int) -> int | Decimal:
     return value if -_LARGEST - 1 <= value <= _LARGEST else Decimal(value)
 
 
-# Expressions of queries, checked against the columns that they read; moments are read as the columns have them.
+# Types
 #
-# A text or a TIMESTAMP that is compared with a column of times becomes a moment of the column's kind: of one with a
-# time zone in UTC, unless the text names an offset. A text beside dates is a date, beside times of day one of these.
+# A text or a TIMESTAMP that is compared with a column of times becomes a time of the column's type. If that has a time
+# zone, a text without an offset is in UTC. A text beside dates becomes a date, beside times of day a time of day.
 
 
-def checked_value(value: Expression, schemas: Sequence[pa.Schema], place: Place) -> Expression:
-    """An expression that can be evaluated over rows with these columns."""
-    with at(place):
+def checked_value(value: Expression, schemas: Sequence[pa.Schema], position: SourceSpan) -> Expression:
+    """An expression, fitted to the columns of its rows; raises if it cannot be evaluated over them."""
+    with at(position):
         fitted = _fitted(value, schemas)
         evaluate(fitted, [null_row(schema) for schema in schemas])
         return fitted
 
 
-def checked_predicate(value: Expression, schemas: Sequence[pa.Schema], place: Place) -> Expression:
-    """One that is true or false."""
-    with at(place):
+def checked_predicate(value: Expression, schemas: Sequence[pa.Schema], position: SourceSpan) -> Expression:
+    """A predicate, fitted to the columns of its rows; raises if it is not true or false."""
+    with at(position):
         fitted = _fitted(value, schemas)
         found = evaluate(fitted, [null_row(schema) for schema in schemas]).type
         if not (pa.types.is_boolean(found) or pa.types.is_null(found)):
@@ -126,7 +134,7 @@ def checked_predicate(value: Expression, schemas: Sequence[pa.Schema], place: Pl
 
 
 def _fitted(value: Expression, schemas: Sequence[pa.Schema]) -> Expression:
-    """The same, with moments in place of texts."""
+    """The expression with times in place of texts that are compared with times."""
     if isinstance(value, Operation):
         first, second = _fitted(value.first, schemas), _fitted(value.second, schemas)
         if value.operator in _COMPARISONS:
@@ -146,16 +154,16 @@ def _fitted(value: Expression, schemas: Sequence[pa.Schema]) -> Expression:
 
 
 def _as_other(value: Expression, other: Expression, schemas: Sequence[pa.Schema]) -> Expression:
-    """A moment, if this is the text of one and the other side has such."""
+    """The value as a time, if it is a text and it is compared with times; else the value itself."""
     inner = value.inner if isinstance(value, Cast) and pa.types.is_timestamp(value.type) else value
     if not isinstance(inner, Literal) or not isinstance(inner.value, str):
         return value
-    theirs = evaluate(other, [null_row(schema) for schema in schemas]).type
-    if pa.types.is_timestamp(theirs):
-        return Literal(_moment(inner.value, theirs))
-    if inner is value and pa.types.is_date(theirs):
+    dtype = evaluate(other, [null_row(schema) for schema in schemas]).type
+    if pa.types.is_timestamp(dtype):
+        return Literal(_timestamp(inner.value, dtype))
+    if inner is value and pa.types.is_date(dtype):
         return Literal(_read(inner.value, date.fromisoformat, "a date; write one such as '2024-05-01'"))
-    if inner is value and pa.types.is_time(theirs):
+    if inner is value and pa.types.is_time(dtype):
         return Literal(_read(inner.value, time.fromisoformat, "a time of day; write one such as '12:00:00'"))
     return value
 
@@ -167,28 +175,26 @@ def _read(text: str, read: Callable[[str], date | time], wanted: str) -> date | 
         raise PredicateError(f"{text!r} is not {wanted}") from None
 
 
-def _moment(text: str, kind: pa.TimestampType) -> datetime:
+def _timestamp(text: str, dtype: pa.TimestampType) -> datetime:
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
         raise PredicateError(f"{text!r} is not a time; write one such as '2024-05-01 12:00:00'") from None
-    if kind.tz is not None:
+    if dtype.tz is not None:
         return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
     if found.tzinfo is not None:
         raise PredicateError(f"{text!r} names an offset, but the column has no time zone: leave the offset out")
     return found
 
 
-# From sqlglot's expressions to our own, which Arrow evaluates everywhere alike.
-#
-# What is not there is refused at its place, with what to write instead. Columns are found by whoever asks: the same
-# text may mean a column of one stream, of a pair of rows, or of a group.
+# Translation
 
 
 class Translator:
     """Translates expressions of one text.
 
-    `column` says what a column is, `aggregate` what an aggregate is, and `known` which expressions are there already.
+    The same text may mean a column of one stream, of a pair of rows or of a group: `column` gives the expression of a
+    column, `aggregate` that of an aggregate, and `known` those of whole expressions that are columns already.
     """
 
     def __init__(
@@ -201,8 +207,8 @@ class Translator:
         self._sql, self._column, self._aggregate, self._known = sql, column, aggregate, known
 
     def translate(self, node: exp.Expr) -> Expression:
-        """Our expression of the same value."""
-        with at(self._place(node)):
+        """The expression of the model with the value of a node; raises if there is none."""
+        with at(self._position(node)):
             found = self._known(node)
             return self._translated(node) if found is None else found
 
@@ -224,26 +230,28 @@ class Translator:
     def _operands(self, node: exp.Expr) -> tuple[Expression, Expression]:
         return self.translate(node.this), self.translate(node.expression)
 
-    def _place(self, node: exp.Expr) -> Place:
-        return place_of(node, self._sql)
+    def _position(self, node: exp.Expr) -> SourceSpan:
+        return position_of(node, self._sql)
 
     def _refusal(self, node: exp.Expr) -> SqlError:
-        what, instead = _REFUSED.get(type(node), (f"{self._place(node).quoted!r}", "there is no such expression here"))
-        return unsupported(what, self._place(node), instead)
+        what, instead = _REFUSED.get(
+            type(node), (f"{self._position(node).quoted!r}", "there is no such expression here")
+        )
+        return unsupported(what, self._position(node), instead)
 
     # Leaves
 
     def _of_column(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Column)
         if isinstance(node.this, exp.Star):
-            raise SqlError("* stands alone in the SELECT list, or in COUNT(*)", self._place(node))
+            raise SqlError("* stands alone in the SELECT list, or in COUNT(*)", self._position(node))
         return self._column(node)
 
     def _literal(self, node: exp.Expr) -> Expression:
         text = str(node.this)
         if node.is_string:
             return Literal(text)
-        return number(text, self._place(node))
+        return number(text, self._position(node))
 
     def _interval(self, node: exp.Expr) -> Expression:
         unit = node.args.get("unit")
@@ -270,11 +278,11 @@ class Translator:
             return NullTest(inner)
         if isinstance(what, exp.Boolean):
             return FunctionCall("coalesce", (inner if what.this else Negation(inner), Literal(False)))
-        raise SqlError("expected NULL, TRUE or FALSE behind IS", self._place(what), expected="NULL, TRUE or FALSE")
+        raise SqlError("expected NULL, TRUE or FALSE behind IS", self._position(what), expected="NULL, TRUE or FALSE")
 
     def _in(self, node: exp.Expr) -> Expression:
         if not node.expressions:
-            raise SqlError("IN needs a list of values in parentheses", self._place(node), expected="a list")
+            raise SqlError("IN needs a list of values in parentheses", self._position(node), expected="a list")
         return FunctionCall("in", (self.translate(node.this), *map(self.translate, node.expressions)))
 
     def _between(self, node: exp.Expr) -> Expression:
@@ -295,7 +303,7 @@ class Translator:
     def _cast(self, node: exp.Expr) -> Expression:
         dtype = named_type(node.args["to"].sql())
         if is_typed(node):
-            dtype = type_of_moment(node.this.name, node.args["to"].sql(), dtype, self._place(node))
+            dtype = type_of_moment(node.this.name, node.args["to"].sql(), dtype, self._position(node))
         return Cast(self.translate(node.this), dtype)
 
     # Functions
@@ -305,28 +313,28 @@ class Translator:
         return self._called(_PARTS.get(part, part), (node.expression,), node)
 
     def _substring(self, node: exp.Expr) -> Expression:
-        given = [node.this, node.args.get("start"), node.args.get("length")]
-        return self._called("substring", tuple(each for each in given if each is not None), node)
+        arguments = [node.this, node.args.get("start"), node.args.get("length")]
+        return self._called("substring", tuple(each for each in arguments if each is not None), node)
 
     def _trim(self, node: exp.Expr) -> Expression:
         function = _TRIMS.get(str(node.args.get("position") or "").upper(), "trim")
-        given = [node.this, node.args.get("expression")]
-        return self._called(function, tuple(each for each in given if each is not None), node)
+        arguments = [node.this, node.args.get("expression")]
+        return self._called(function, tuple(each for each in arguments if each is not None), node)
 
     def _function(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Anonymous)
         name = function_name(node)
         if name in AGGREGATES:
             if self._aggregate is None:
-                raise SqlError(f"an aggregate such as {name.upper()} cannot stand here", self._place(node))
+                raise SqlError(f"an aggregate such as {name.upper()} cannot stand here", self._position(node))
             return self._aggregate(node)
         return self._called(SYNONYMS.get(name, name), tuple(node.expressions), node)
 
     def _called(self, name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr) -> Expression:
-        if name in _NOT_THE_SAME:
-            raise unsupported("the time of the clock", self._place(node), "compare columns of time")
+        if name in _CLOCKS:
+            raise unsupported("the time of the clock", self._position(node), "compare columns of time")
         if name not in FUNCTIONS:
-            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *SYNONYMS), self._place(node))
+            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *SYNONYMS), self._position(node))
         return FunctionCall(name, tuple(map(self.translate, arguments)))
 
 
@@ -335,10 +343,10 @@ _NODES: dict[type[exp.Expr], Callable[[Translator, Any], Expression]] = {
     **dict.fromkeys(_CALLS, Translator._call),
     exp.Column: Translator._of_column,
     exp.Literal: Translator._literal,
-    exp.Null: lambda ours, node: Literal(None),
-    exp.Boolean: lambda ours, node: Literal(bool(node.this)),
+    exp.Null: lambda translator, node: Literal(None),
+    exp.Boolean: lambda translator, node: Literal(bool(node.this)),
     exp.Interval: Translator._interval,
-    exp.Paren: lambda ours, node: ours.translate(node.this),
+    exp.Paren: lambda translator, node: translator.translate(node.this),
     exp.Not: Translator._not,
     exp.Neg: Translator._negative,
     exp.Is: Translator._is,
@@ -354,7 +362,7 @@ _NODES: dict[type[exp.Expr], Callable[[Translator, Any], Expression]] = {
 }
 
 
-# What a node may say beside its operands; one that says anything else is refused, for it means something else.
+# The arguments of a node beside its operands that are understood; a node with any other argument is refused.
 _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Column: {"table", "db", "catalog"},
     exp.Literal: {"is_string"},
@@ -390,17 +398,17 @@ _REFUSED: dict[type[exp.Expr], tuple[str, str]] = {
 
 
 def function_name(node: exp.Anonymous) -> str:
-    """The name of a function, in lower case."""
+    """The name of a function in lower case."""
     return str(node.name).lower()
 
 
 def aggregates_in(node: exp.Expr) -> Iterator[exp.Anonymous]:
-    """The aggregates inside of an expression."""
+    """All aggregates in an expression."""
     for each in node.find_all(exp.Anonymous):
         if function_name(each) in AGGREGATES:
             yield each
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an aggregate is inside of an expression."""
+    """Whether there is an aggregate in an expression."""
     return any(True for _ in aggregates_in(node))

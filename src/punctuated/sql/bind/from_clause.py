@@ -1,201 +1,123 @@
-"""FROM and WHERE over several streams: they are declared for this query, and joined."""
+"""FROM and WHERE: the rows that a block selects or groups, and FROM over a single stream.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+A stream that stands alone is read with its filters and without its window; `join_clause` reads several.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlglot import exp
-
-from punctuated.api.join import join, path
-from punctuated.api.stream import stream
+from punctuated.api.union import only
 from punctuated.bind.streams import Stream
-from punctuated.expressions.nodes import Column, Expression, Literal
-from punctuated.sql.bind.core import MATCHED, Core, Select, marker
-from punctuated.sql.bind.expressions import Translator, checked_predicate
-from punctuated.sql.bind.given import Given
-from punctuated.sql.bind.inputs import Input, alias_of, all_of, here, own_columns
-from punctuated.sql.bind.names import Ref, ResultNames, Scope, match
-from punctuated.sql.bind.one_stream import by_itself, scope_of, stream_filter
-from punctuated.sql.bind.predicates import JoinKey, Part, Placed, compute_keys, join_key, parts_of, place_parts
-from punctuated.sql.bind.windows import path_of, within_of
-from punctuated.sql.parse.dialect import place_of
-from punctuated.sql.parse.errors import Place, SqlError, at, unsupported
-from punctuated.sql.parse.syntax import Block, Joining, Name
+from punctuated.expressions.nodes import CaseWhen, Expression, Negation, NullTest, over
+from punctuated.sql.bind.expressions import Translator, checked_predicate, checked_value
+from punctuated.sql.bind.inputs import FromStream, plain_column
+from punctuated.sql.bind.names import Namespace, Ref, ResultNames, Scope
+from punctuated.sql.bind.predicates import Conjunct, conjuncts_of
+from punctuated.sql.bind.select_list import OutputColumn
+from punctuated.sql.parse.dialect import position_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unsupported
+from punctuated.sql.parse.syntax import SelectBlock
 
-_NULLABLE = {"left": {1}, "right": {0}, "full": {0, 1}}
-_ONE_SIDED = ("semi", "anti")
-
-
-def read_joined(block: Block, inputs: Sequence[Input], given: Given, sql: str) -> Core:
-    """The results of joined streams, of which a block makes its own rows."""
-    how = _how(block)
-    inputs = _along_the_path(block, inputs, given, sql)
-    scope = scope_of(inputs, sql)
-    parts, having = compute_keys([*_on(block, scope), *parts_of(block.where, scope, in_where=True)], inputs, scope)
-    placed = place_parts(parts, how)
-    key = join_key([pair for _, pair in placed.equalities], [_visible_key(one) for one in having])
-    extra = [part for part, pair in placed.equalities if not key.holds(pair)] + placed.extra
-    if not key.columns[0] and (placed.equalities or not extra):
-        raise _no_predicate(block, scope, placed)
-    joining = _Joining.of(
-        _Sides(block, having, replace(scope, equal=key.groups), how, key, placed, given.things), extra
-    )
-    core = joining.core()
-    return _filtered(core, placed.after, block) if placed.after else core
-
-
-def _along_the_path(block: Block, inputs: Sequence[Input], given: Given, sql: str) -> list[Input]:
-    """In the order of DWINDOW, if there is one."""
-    if not block.near or not block.near[0].directed:
-        return list(inputs)
-    order, _ = path_of(block.near, scope_of(inputs, sql), given.things)
-    return [inputs[side] for side in order]
+MATCHED = "matched"  # a column that is true in each row of a stream; null in a result without a row of it
+Selection = Mapping[str, Expression]
 
 
 @dataclass(frozen=True)
-class _Sides:
-    """The streams of a join, and what is known of how they are joined."""
+class FromResult:
+    """The rows that FROM and WHERE give; `build` makes the join, with the selected columns or with all."""
 
-    block: Block
-    given: Sequence[Input]
     scope: Scope
-    how: str
-    key: JoinKey
-    placed: Placed
-    values: Mapping[str, Any] = field(repr=False)
+    inputs: tuple[FromStream, ...]
+    names: ResultNames
+    build: Callable[[Selection | None], Any] = field(repr=False)
+    nullable: frozenset[int] = frozenset()  # streams of which a result may have no row
 
-    def inputs(self) -> tuple[Input, ...]:
-        """All of them, the columns of the key among those that they really have."""
-        return tuple(one.with_columns(names) for one, names in zip(self.given, self.key.columns, strict=True))
+    def column(self, ref: Ref) -> Expression:
+        """A column of a stream, as an expression over the results."""
+        value = self.inputs[ref.side].columns[ref.name]
+        return value.with_columns(lambda column: self._in_results(ref.side, column.name))
 
-    def declared(self, side: int, one: Input) -> Stream:
-        """A stream for this join: its key, its window, and its rows that filters keep."""
-        window = one.source.window
-        if self.block.near and window is not None:
-            raise SqlError("WINDOW stands in place of the windows of streams: leave one of them out", window.position)
-        filters = [stream_filter(part, one, self.scope) for part in self.placed.filters.get(side, [])]
-        key = tuple(one.plain(name) or name for name in self.key.columns[side])
-        found = one.declared(key, filters, self.values, windowed=True)
-        if side in _NULLABLE.get(self.how, ()) and marker(found) == MATCHED:
-            return found.with_(select={name: here(name) for name in own_columns(found)} | {MATCHED: Literal(True)})
-        return found
+    def translator(self) -> Translator:
+        """The translator of expressions over these rows."""
+        return Translator(self.scope.sql, lambda node: self.column(self.scope.find(node)))
 
+    def value(self, output: OutputColumn) -> Expression:
+        """A column of the SELECT list as an expression over the results; raises if its types do not fit."""
+        if isinstance(output.value, Ref):
+            return self.column(output.value)
+        return self.checked(self.translator().translate(output.value), output.position)
 
-@dataclass(frozen=True)
-class _Joining:
-    """All that a join needs but the columns that are wanted of it."""
+    def checked(self, value: Expression, position: SourceSpan) -> Expression:
+        """An expression over the results, fitted to their types; raises if these do not fit."""
+        return checked_value(value, [self.names.schema()], position)
 
-    sides: _Sides
-    inputs: tuple[Input, ...]
-    streams: tuple[Stream, ...]
-    where: Expression | None
+    def star(self) -> list[tuple[str, Ref]]:
+        """The columns that * stands for: the key once, then the other visible columns of each stream."""
+        visible = {(ref.side, self.inputs[ref.side].own_name(ref.name)): ref for ref in self._refs()}
+        plain = [visible[each] for each in self.names.columns() if each in visible]
+        shown = [(self.names.of(ref.side, self.inputs[ref.side].own_name(ref.name) or ""), ref) for ref in plain]
+        computed = [ref for ref in self._refs() if self.inputs[ref.side].own_name(ref.name) is None]
+        if len(self.inputs) == 1:
+            return [(ref.name, ref) for ref in self._refs()]
+        return shown + [(ref.name, ref) for ref in computed]
 
-    @staticmethod
-    def of(sides: _Sides, extra: Sequence[Part]) -> "_Joining":
-        """The join of these streams; `extra` is what their rows must satisfy beside the key."""
-        inputs = sides.inputs()
-        streams = tuple(sides.declared(side, one) for side, one in enumerate(inputs))
-        predicates = [_extra(part, inputs, streams, sides.scope) for part in extra]
-        return _Joining(sides, inputs, streams, all_of(predicates) if predicates else None)
+    def is_everything(self, select: Selection) -> bool:
+        """Whether a selection is just all columns as they are."""
+        same = all(repr(value) == name for name, value in select.items())
+        return same and list(select) == self.names.schema().names
 
-    def core(self) -> Core:
-        """Its results, and what can be seen of them."""
-        scope, how = self.sides.scope, self.sides.how
-        if how in _ONE_SIDED:
-            scope = replace(scope, columns=(scope.columns[0], ()))
-        nullable = frozenset(_NULLABLE.get(how, ()))
-        return Core(scope, self.inputs, ResultNames(self.streams, how), self.build, nullable)
+    def _refs(self) -> list[Ref]:
+        return [ref for side in range(len(self.inputs)) for ref in self.scope.refs(side)]
 
-    def build(self, select: Select | None) -> Any:
-        """The join, with these columns."""
-        block, scope, values = self.sides.block, self.sides.scope, self.sides.values
-        options: dict[str, Any] = {"where": self.where, "select": select}
-        with at(self._place()):
-            if block.near and block.near[0].directed:
-                _, steps = path_of(block.near, scope, values)
-                return path(*self.streams, within=steps, both_directions=block.both_directions, **options)
-            within = within_of(block.near, scope, values) if block.near else None
-            return join(*self.streams, how=self.sides.how, within=within, **options)
-
-    def _place(self) -> Place:
-        near, sources = self.sides.block.near, self.sides.block.sources
-        return near[0].position if near else sources[0].position.to(sources[-1].position)
+    def _in_results(self, side: int, name: str) -> Expression:
+        stream = self.names.streams[side]
+        shown = plain_column(self.names.of(side, name))
+        if side not in self.nullable or name not in stream.spec.key:
+            return shown
+        return CaseWhen(((Negation(NullTest(plain_column(self.names.of(side, match_column(stream))))), shown),))
 
 
-def _how(block: Block) -> str:
-    for each in block.joined:
-        if each.how != "inner" and len(block.joined) > 1:
-            raise unsupported(
-                "an outer, semi or anti join among more than two streams",
-                each.position,
-                "write the other join as a query in FROM: (SELECT … FROM … WHERE …) AS name",
-            )
-    first = block.joined[0]
-    if first.how != "inner" and block.near and block.near[0].directed:
-        instead = "write windows behind the streams, such as A [RANGE 5 MINUTES], B [NOW]"
-        raise unsupported("an outer, semi or anti join by DWINDOW", first.position, instead)
-    return first.how
+def match_column(stream: Any) -> str:
+    """A column of a stream that is null only where a result has no row of it."""
+    spec = stream.spec
+    return MATCHED if spec.is_output or spec.time in spec.key else str(spec.time)
 
 
-def _on(block: Block, scope: Scope) -> list[Part]:
-    parts = list[Part]()
-    for each in block.joined:
-        parts += parts_of(each.on, scope, in_where=False)
-        parts += [part for name in each.using for part in parts_of(_using(name, each, scope), scope, in_where=False)]
-    return parts
+# One stream
 
 
-def _using(name: Name, joining: Joining, scope: Scope) -> exp.Expr:
-    """`USING (k)`: the column k of this stream and of the first other one that has it."""
-    theirs = alias_of(joining.source)
-    having = [alias for alias, names in zip(scope.aliases, scope.columns, strict=True) if match(name.text, names)]
-    ours = next((alias for alias in having if alias != theirs), None)
-    if theirs not in having or ours is None:
-        where = theirs if theirs not in having else "the streams before it"
-        raise SqlError(f"there is no column {name.text!r} in {where}", name.position)
-    start, end = name.position.start, name.position.end - 1
-    columns = [exp.column(name.text, table=alias).update_positions(start=start, end=end) for alias in (ours, theirs)]
-    return exp.EQ(this=columns[0], expression=columns[1])
+def read_one(block: SelectBlock, one: FromStream, namespace: Namespace, sql: str) -> FromResult:
+    """The rows of one stream that WHERE keeps."""
+    if block.within:
+        raise SqlError("WINDOW is between streams, and FROM has one", block.within[0].position)
+    window = one.source.window
+    if window is not None and window.kind != "unbounded":
+        instead = "leave it out; the window of a query in FROM stands behind the query"
+        raise unsupported("a window of a stream that is not joined", window.position, instead)
+    scope = scope_of([one], sql)
+    filters = [stream_filter(conjunct, one, scope) for conjunct in conjuncts_of(block.where, scope, in_where=True)]
+    filtered = one.declared(None, filters, namespace.arguments, windowed=False)
+    names = ResultNames((filtered,), "inner")
+    return FromResult(scope, (one,), names, lambda select: by_itself(filtered, select, one.source.position))
 
 
-def _visible_key(one: Input) -> tuple[str, ...]:
-    """The declared key, by the names that the query sees."""
-    by_own = {one.plain(name): name for name in one.columns}
-    key = one.stream.spec.key
-    return tuple(by_own[name] for name in key) if all(name in by_own for name in key) else ()
+def by_itself(filtered: Stream, select: Selection | None, position: SourceSpan) -> Any:
+    """One stream, read without a join."""
+    with at(position):
+        return only(filtered, select=select)
 
 
-def _extra(part: Part, inputs: Sequence[Input], streams: Sequence[Stream], scope: Scope) -> Expression:
-    """A predicate over the rows of a result, by stream and column."""
-
-    def of_stream(node: exp.Column) -> Expression:
-        ref: Ref = scope.find(node)
-        alias = streams[ref.place].spec.name
-        return inputs[ref.place].columns[ref.name].with_columns(lambda each: Column(ref.place, each.name, alias))
-
-    value = Translator(scope.sql, of_stream).translate(part.node)
-    return checked_predicate(value, [each.schema for each in streams], place_of(part.node, scope.sql))
+def scope_of(inputs: Sequence[FromStream], sql: str) -> Scope:
+    """The visible columns of the streams of a FROM; raises if two streams have the same name."""
+    for number, one in enumerate(inputs):
+        if one.alias in [each.alias for each in inputs[:number]]:
+            raise SqlError(f"two streams are called {one.alias!r}: give one an alias", one.source.position)
+    return Scope(sql, tuple(one.alias for one in inputs), tuple(tuple(one.columns) for one in inputs))
 
 
-def _no_predicate(block: Block, scope: Scope, placed: Placed) -> SqlError:
-    if placed.equalities:
-        return unsupported(
-            "streams that are joined by different keys in one FROM",
-            block.sources[-1].position,
-            "join two of them in a query in FROM, (SELECT … FROM … WHERE …) AS name, and give it a window",
-        )
-    names = " and ".join(scope.aliases)
-    message = f"nothing joins {names}: say how in WHERE or ON, such as {scope.aliases[0]}.key = {scope.aliases[1]}.key"
-    return SqlError(message, block.sources[-1].position, expected="a predicate")
-
-
-def _filtered(core: Core, after: Sequence[Part], block: Block) -> Core:
-    """The results of an outer join, of which WHERE takes some."""
-    translator, results = core.translator(), [core.names.schema()]
-    predicates = [
-        checked_predicate(translator.translate(part.node), results, place_of(part.node, core.scope.sql))
-        for part in after
-    ]
-    with at(place_of(after[0].node, core.scope.sql)):
-        taken: Stream = stream(core.build(None), name="".join(core.scope.aliases), where=all_of(predicates))
-    return replace(core, build=lambda select: by_itself(taken, select, block.source.position))
+def stream_filter(conjunct: Conjunct, one: FromStream, scope: Scope) -> Expression:
+    """A predicate on one stream, as an expression over the columns that the stream has."""
+    translator = Translator(scope.sql, lambda node: plain_column(scope.find(node).name))
+    value = over(translator.translate(conjunct.node), one.columns)
+    return checked_predicate(value, [one.stream.schema], position_of(conjunct.node, scope.sql))

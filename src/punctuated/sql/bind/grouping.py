@@ -1,4 +1,8 @@
-"""GROUP BY and aggregates: what the join must bring, what is computed of each group, and what is shown of it."""
+"""GROUP BY, aggregates and HAVING.
+
+The join selects the columns that groups and aggregates need, each expression once; the SELECT list and HAVING are then
+expressions over the groups.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +15,6 @@ from punctuated.model.aggregate import Aggregate, Function
 from punctuated.model.arguments import free_names
 from punctuated.output.groups.grouping import Grouping, check_grouping
 from punctuated.output.views import View
-from punctuated.sql.bind.core import Core
 from punctuated.sql.bind.expressions import (
     Translator,
     aggregates_in,
@@ -20,70 +23,73 @@ from punctuated.sql.bind.expressions import (
     function_name,
     has_aggregate,
 )
-from punctuated.sql.bind.inputs import here
-from punctuated.sql.bind.names import Ref, match
-from punctuated.sql.bind.outputs import Output, outputs_of
-from punctuated.sql.bind.relation import Groups
-from punctuated.sql.parse.dialect import place_of
-from punctuated.sql.parse.errors import Place, SqlError, at, unsupported
-from punctuated.sql.parse.syntax import Block, Item
+from punctuated.sql.bind.from_clause import FromResult
+from punctuated.sql.bind.inputs import plain_column
+from punctuated.sql.bind.names import Ref
+from punctuated.sql.bind.relation import GroupsRelation
+from punctuated.sql.bind.select_list import OutputColumn, outputs_of
+from punctuated.sql.parse.dialect import position_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unsupported
+from punctuated.sql.parse.syntax import SelectBlock, SelectItem, match
 
-_SAME = {"avg": "mean"}
+_SYNONYMS = {"avg": "mean"}
 
 
-def is_grouped(block: Block) -> bool:
-    """Whether a block gives groups."""
+def is_grouped(block: SelectBlock) -> bool:
+    """Whether a block has GROUP BY, HAVING or an aggregate."""
     found = any(has_aggregate(item.value) for item in block.items)
     return bool(block.group_by) or found or block.having is not None
 
 
 @dataclass
-class _Grouping:
-    """Columns that the join brings, groups among them, and aggregates, by name."""
+class _GroupColumns:
+    """The columns that the join selects, those of them to group by, and the aggregates, all by name."""
 
-    core: Core
+    rows: FromResult
     select: dict[str, Expression] = field(default_factory=dict)
     by: dict[str, str] = field(default_factory=dict)  # expression over the results -> name of the group column
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
-    named: dict[str, str] = field(default_factory=dict)  # text of an aggregate -> its name
-    places: dict[str, Place] = field(default_factory=dict)  # of aggregates
+    named: dict[str, str] = field(default_factory=dict)  # what identifies an aggregate -> its name
+    positions: dict[str, SourceSpan] = field(default_factory=dict)  # of aggregates
 
     def translator(self) -> Translator:
-        """Of expressions over groups."""
-        return Translator(self.core.scope.sql, self._not_grouped, self._aggregated, self._grouped)
+        """The translator of expressions over groups."""
+        return Translator(self.rows.scope.sql, self._not_grouped, self._aggregated, self._grouped)
 
     def group(self, node: exp.Expr, name: str) -> None:
-        """One more column to group by."""
-        value = self.core.checked(self.core.translator().translate(node), place_of(node, self.core.scope.sql))
+        """Add a column to group by."""
+        value = self.rows.checked(self.rows.translator().translate(node), position_of(node, self.rows.scope.sql))
         if repr(value) not in self.by:
-            self.by[repr(value)] = self._bring(value, name)
+            self.by[repr(value)] = self._select(value, name)
 
     def aggregate(self, node: exp.Anonymous, name: str) -> None:
-        """One more aggregate; the same one twice is computed once."""
+        """Add an aggregate; one that is there already is not computed again."""
         key = self._key(node)
         if key not in self.named:
             free = free_names([name], [*self.by.values(), *self.aggregates])[0]
-            self.named[key], self.places[free] = free, place_of(node, self.core.scope.sql)
+            self.named[key], self.positions[free] = free, position_of(node, self.rows.scope.sql)
             self.aggregates[free] = self._as_aggregate(node)
 
     def _as_aggregate(self, node: exp.Anonymous) -> Aggregate:
-        name, place = function_name(node), place_of(node, self.core.scope.sql)
-        function: Any = _SAME.get(name, name)
+        name, position = function_name(node), position_of(node, self.rows.scope.sql)
+        function: Any = _SYNONYMS.get(name, name)
         assert function in get_args(Function)
         arguments = node.expressions
         if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
             return Aggregate("count")
         if len(arguments) != 1:
-            raise SqlError(f"{name.upper()} takes one value, not {len(arguments)}", place)
+            raise SqlError(f"{name.upper()} takes one value, not {len(arguments)}", position)
         if isinstance(arguments[0], exp.Distinct):
             raise unsupported(
-                f"{name.upper()}(DISTINCT …)", place, "write SELECT DISTINCT in a query in FROM, and aggregate its rows"
+                f"{name.upper()}(DISTINCT …)",
+                position,
+                "write SELECT DISTINCT in a query in FROM, and aggregate its rows",
             )
-        value = self.core.checked(self.core.translator().translate(arguments[0]), place)
-        return Aggregate(function, self._bring(value, value.name if isinstance(value, Column) else f"{name}_of"))
+        value = self.rows.checked(self.rows.translator().translate(arguments[0]), position)
+        return Aggregate(function, self._select(value, value.name if isinstance(value, Column) else f"{name}_of"))
 
-    def _bring(self, value: Expression, name: str) -> str:
-        """The column of the join with this value."""
+    def _select(self, value: Expression, name: str) -> str:
+        """The name of the column with this value; a new column is called `name` if that is free."""
         for known, each in self.select.items():
             if repr(each) == repr(value):
                 return known
@@ -92,51 +98,51 @@ class _Grouping:
         return free
 
     def _key(self, node: exp.Anonymous) -> str:
-        """Two aggregates with the same key are the same."""
+        """A text by which equal aggregates are recognised."""
         return f"{function_name(node)}({', '.join(map(self._argument, node.expressions))})"
 
     def _argument(self, node: exp.Expr) -> str:
-        return node.sql() if isinstance(node, exp.Star | exp.Distinct) else repr(self.core.translator().translate(node))
+        return node.sql() if isinstance(node, exp.Star | exp.Distinct) else repr(self.rows.translator().translate(node))
 
     def _grouped(self, node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.Literal | exp.Star | exp.Null | exp.Boolean) or has_aggregate(node):
             return None
-        name = self.by.get(repr(self.core.translator().translate(node)))
-        return None if name is None else here(name)
+        name = self.by.get(repr(self.rows.translator().translate(node)))
+        return None if name is None else plain_column(name)
 
     def _aggregated(self, node: exp.Anonymous) -> Expression:
-        return here(self.named[self._key(node)])
+        return plain_column(self.named[self._key(node)])
 
     def _not_grouped(self, node: exp.Column) -> Expression:
         raise SqlError(
             f"column {node.name!r} is not in GROUP BY: add it there, or write FIRST({node.name}) or another aggregate",
-            place_of(node, self.core.scope.sql),
+            position_of(node, self.rows.scope.sql),
         )
 
 
-def groups_of(block: Block, core: Core) -> Groups:
-    """The groups of a block."""
-    block = replace(block, having=_without_aliases(block.having, block.items, core))
-    outputs = outputs_of(block.items, core.scope, core.star())
-    grouping = _Grouping(core)
-    for number, node in enumerate(_group_nodes(block, core)):
-        grouping.group(node, _name_of(node, outputs, number, core))
+def groups_of(block: SelectBlock, rows: FromResult) -> GroupsRelation:
+    """The groups that a block gives."""
+    block = replace(block, having=_without_aliases(block.having, block.items, rows))
+    outputs = outputs_of(block.items, rows.scope, rows.star())
+    grouping = _GroupColumns(rows)
+    for number, node in enumerate(_group_nodes(block, rows)):
+        grouping.group(node, _name_of(node, outputs, number, rows))
     if not grouping.by:
         grouping.select["all_rows"] = Literal(True)
         grouping.by["True"] = "all_rows"
     for output in outputs:
-        _take_aggregates(grouping, output)
+        _add_aggregates(grouping, output)
     for node in aggregates_in(block.having) if block.having is not None else ():
         grouping.aggregate(node, function_name(node))
-    if not grouping.aggregates:  # groups have one, if nobody looks at it
+    if not grouping.aggregates:  # `agg` needs one; SELECT does not show it
         grouping.aggregates[free_names(["n"], grouping.by.values())[0]] = Aggregate("count")
-    joined = core.build(grouping.select)
+    joined = rows.build(grouping.select)
     _check_aggregates(joined, grouping, block)
     return _shown(block, outputs, grouping, joined)
 
 
-def _shown(block: Block, outputs: Sequence[Output], grouping: _Grouping, joined: Any) -> Groups:
-    """What is shown of groups, its types checked."""
+def _shown(block: SelectBlock, outputs: Sequence[OutputColumn], grouping: _GroupColumns, joined: Any) -> GroupsRelation:
+    """The groups with the columns of the SELECT list and with HAVING; raises if types do not fit."""
     translator, by = grouping.translator(), tuple(grouping.by.values())
     schema = joined.bound.seen_as(View.GROUPS, Grouping(by, grouping.aggregates)).groups().schema
     select = dict[str, Expression]()
@@ -144,84 +150,84 @@ def _shown(block: Block, outputs: Sequence[Output], grouping: _Grouping, joined:
         select[each.name] = checked_value(_value(each, translator), [schema], each.position)
     having = None
     if block.having is not None:
-        place = place_of(block.having, grouping.core.scope.sql)
-        having = checked_predicate(translator.translate(block.having), [schema], place)
+        position = position_of(block.having, grouping.rows.scope.sql)
+        having = checked_predicate(translator.translate(block.having), [schema], position)
     is_plain = [repr(value) for value in select.values()] == list(select) == schema.names
-    return Groups(joined, by, grouping.aggregates, having, None if is_plain else select)
+    return GroupsRelation(joined, by, grouping.aggregates, having, None if is_plain else select)
 
 
-def _value(output: Output, translator: Translator) -> Expression:
+def _value(output: OutputColumn, translator: Translator) -> Expression:
     if isinstance(output.value, Ref):
         raise SqlError("* cannot stand among groups: name the columns", output.position)
     return translator.translate(output.value)
 
 
-def _take_aggregates(grouping: _Grouping, output: Output) -> None:
+def _add_aggregates(grouping: _GroupColumns, output: OutputColumn) -> None:
     if isinstance(output.value, Ref):
         return
     for node in aggregates_in(output.value):
         nested = [each for each in aggregates_in(node) if each is not node]
         if nested:
-            place = place_of(nested[0], grouping.core.scope.sql)
-            raise unsupported("an aggregate inside of another one", place, "group in a query in FROM")
+            position = position_of(nested[0], grouping.rows.scope.sql)
+            raise unsupported("an aggregate inside of another one", position, "group in a query in FROM")
         grouping.aggregate(node, output.name if node is output.value else function_name(node))
 
 
-def _check_aggregates(joined: Any, grouping: _Grouping, block: Block) -> None:
-    """Each by itself, so that an error points at the right one."""
+def _check_aggregates(joined: Any, grouping: _GroupColumns, block: SelectBlock) -> None:
+    """Raise if a type does not fit; each aggregate is checked by itself, so that the error points at it."""
     by = tuple(grouping.by.values())
-    with at(_place_of_groups(block, grouping.core.scope.sql)):
+    with at(_position_of_groups(block, grouping.rows.scope.sql)):
         check_grouping(joined.schema, by, {free_names(["n"], by)[0]: Aggregate("count")})
-    for name, place in grouping.places.items():
-        with at(place):
+    for name, position in grouping.positions.items():
+        with at(position):
             check_grouping(joined.schema, by, {name: grouping.aggregates[name]})
 
 
-def _place_of_groups(block: Block, sql: str) -> Place:
-    return place_of(block.group_by[0], sql) if block.group_by else block.items[0].position
+def _position_of_groups(block: SelectBlock, sql: str) -> SourceSpan:
+    return position_of(block.group_by[0], sql) if block.group_by else block.items[0].position
 
 
-def _group_nodes(block: Block, core: Core) -> Iterator[exp.Expr]:
-    """What is grouped by: an expression, the alias of one, or its number in the SELECT list."""
+def _group_nodes(block: SelectBlock, rows: FromResult) -> Iterator[exp.Expr]:
+    """The expressions to group by: each is written out, or as an alias or a number of the SELECT list."""
     for node in block.group_by:
-        found = _by_number(node, block.items, core) or _by_alias(node, block.items, core)
+        found = _by_number(node, block.items, rows) or _by_alias(node, block.items, rows)
         value = found.value if found is not None else node
         if has_aggregate(value):
-            raise SqlError("an aggregate cannot be grouped by", place_of(node, core.scope.sql))
+            raise SqlError("an aggregate cannot be grouped by", position_of(node, rows.scope.sql))
         yield value
 
 
-def _by_number(node: exp.Expr, items: Sequence[Item], core: Core) -> Item | None:
+def _by_number(node: exp.Expr, items: Sequence[SelectItem], rows: FromResult) -> SelectItem | None:
     literal = node.this if isinstance(node, exp.Neg) else node
     if not isinstance(literal, exp.Literal) or literal.is_string:
         return None
     number = int(literal.this) if literal is node and str(literal.this).isdigit() else 0
     if not 1 <= number <= len(items):
-        raise SqlError(f"the SELECT list has no item {node.sql()}", place_of(node, core.scope.sql))
+        raise SqlError(f"the SELECT list has no item {node.sql()}", position_of(node, rows.scope.sql))
     return items[number - 1]
 
 
-def _by_alias(node: exp.Expr, items: Sequence[Item], core: Core) -> Item | None:
+def _by_alias(node: exp.Expr, items: Sequence[SelectItem], rows: FromResult) -> SelectItem | None:
     if not isinstance(node, exp.Column) or node.table:
         return None
-    if any(match(node.name, names) for names in core.scope.columns):
+    if any(match(node.name, names) for names in rows.scope.columns):
         return None
     return next((item for item in items if item.alias and item.alias.text.lower() == node.name.lower()), None)
 
 
-def _without_aliases(having: exp.Expr | None, items: Sequence[Item], core: Core) -> exp.Expr | None:
-    """HAVING with the expressions themselves in place of their aliases."""
+def _without_aliases(having: exp.Expr | None, items: Sequence[SelectItem], rows: FromResult) -> exp.Expr | None:
+    """HAVING, with expressions of the SELECT list in place of their aliases."""
 
-    def meant(node: exp.Expr) -> exp.Expr:
-        item = _by_alias(node, items, core)
+    def resolve(node: exp.Expr) -> exp.Expr:
+        item = _by_alias(node, items, rows)
         return node if item is None else item.value.copy()
 
-    return None if having is None else having.transform(meant)
+    return None if having is None else having.transform(resolve)
 
 
-def _name_of(node: exp.Expr, outputs: Sequence[Output], number: int, core: Core) -> str:
-    """A group column goes by its name in the output, if it is there as it is."""
+def _name_of(node: exp.Expr, outputs: Sequence[OutputColumn], number: int, rows: FromResult) -> str:
+    """The name of a group column: that of the output column with the same expression, if there is one."""
     shown = [each.name for each in outputs if not isinstance(each.value, Ref) and each.value == node]
     if shown:
         return shown[0]
-    return core.scope.find(node).name if isinstance(node, exp.Column) else f"group_{number + 1}"
+    return rows.scope.find(node).name if isinstance(node, exp.Column) else f"group_{number + 1}"

@@ -1,4 +1,8 @@
-"""Streams of FROM: what each has to offer, and how it is declared anew for the join that it takes part in."""
+"""One stream of FROM: its visible columns, and how it is declared anew for the join that it takes part in.
+
+A key that differs from the declared one changes which punctuations can be used: those that say nothing about the key of
+the join are left out, with a warning.
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -14,73 +18,80 @@ from punctuated.model.arguments import free_names
 from punctuated.output.columns import payload_of
 from punctuated.sql.bind.windows import stream_window
 from punctuated.sql.parse.errors import at
+from punctuated.sql.parse.syntax import FromItem as InFrom
 from punctuated.sql.parse.syntax import Name
-from punctuated.sql.parse.syntax import Source as InFrom
 
 
 @dataclass(frozen=True)
-class Input:
-    """A stream of FROM; its visible columns are expressions over those that it has."""
+class FromStream:
+    """A stream of FROM; its visible columns are expressions over the columns that it has."""
 
     alias: str
     stream: Stream
     columns: Mapping[str, Expression] = field(repr=False)
     source: InFrom = field(repr=False)
 
-    def plain(self, name: str) -> str | None:
-        """The stream's own column behind a visible one, if it is one."""
+    def own_name(self, name: str) -> str | None:
+        """The stream's own name of a visible column; None if the column is computed."""
         value = self.columns[name]
         return value.name if isinstance(value, Column) else None
 
-    def with_columns(self, names: Sequence[str]) -> "Input":
-        """The same with these visible columns, computed ones too, as columns of the stream itself."""
-        computed = {name: self.columns[name] for name in names if self.plain(name) is None}
+    def with_columns(self, names: Sequence[str]) -> "FromStream":
+        """The stream, with those of these visible columns that are computed as columns of its own."""
+        computed = {name: self.columns[name] for name in names if self.own_name(name) is None}
         if not computed:
             return self
         own = list(own_columns(self.stream))
         fresh = dict(zip(computed, free_names(computed, own), strict=True))
-        select = {name: here(name) for name in own} | {fresh[name]: value for name, value in computed.items()}
+        select = {name: plain_column(name) for name in own} | {fresh[name]: value for name, value in computed.items()}
         with at(self.source.position):
             stream = self.stream.with_(select=select)
-        return replace(self, stream=stream, columns={**self.columns, **{name: here(fresh[name]) for name in computed}})
+        return replace(
+            self, stream=stream, columns={**self.columns, **{name: plain_column(fresh[name]) for name in computed}}
+        )
 
     def declared(
-        self, key: tuple[str, ...] | None, filters: Sequence[Expression], values: Mapping[str, Any], *, windowed: bool
+        self,
+        key: tuple[str, ...] | None,
+        filters: Sequence[Expression],
+        arguments: Mapping[str, Any],
+        *,
+        windowed: bool,
     ) -> Stream:
-        """The stream for a join on this key, of those rows alone that the filters keep."""
+        """The stream as a join on this key reads it, without the rows that a filter drops."""
         changes: dict[str, Any] = {"name": self.alias}
         if filters:
             changes["where"] = all_of(filters)
         if key is not None and key != self.stream.spec.key:
             changes |= self._by_another_key(key)
         if windowed and self.source.window is not None:
-            shown = [name for name in self.columns if self.plain(name) == name]
-            changes["window"] = stream_window(self.source.window, shown, key or self.stream.spec.key, values)
+            shown = [name for name in self.columns if self.own_name(name) == name]
+            changes["window"] = stream_window(self.source.window, shown, key or self.stream.spec.key, arguments)
         with at(self.source.position):
             return self.stream.with_(**changes)
 
     def _by_another_key(self, key: tuple[str, ...]) -> dict[str, Any]:
-        """The key of the join is not the one that the stream's punctuations are about: some say nothing here."""
-        stream, given = self.stream, single_sources(self.stream.punctuations)
-        kept = [each for each in (_for_key(each, stream.spec.key, key) for each in given) if each is not None]
-        if len(kept) < len(given):
+        """The changes to a stream that is joined on another key; warns of punctuations that are left out."""
+        stream, present = self.stream, single_sources(self.stream.punctuations)
+        kept = [each for each in (_for_key(each, stream.spec.key, key) for each in present) if each is not None]
+        if len(kept) < len(present):
             own, wanted = ", ".join(stream.spec.key), ", ".join(key) or "no key"
             message = (
                 f"{self.alias} is punctuated by {own}, but this query joins it by {wanted}: its punctuations end no "
                 "value here, and are not used"
             )
             warnings.warn(message, UnusedPunctuationsWarning, stacklevel=2)
-        # Of a join's output no key at all is not the same as its own.
+        # For the output of a join an empty key is not the same as None, which keeps the join's own.
         changes: dict[str, Any] = {"key": key if stream.spec.is_output else key or None}
-        if given:
+        if present:
             changes["punctuations"] = Sources(tuple(kept)) if kept else None
         return changes
 
 
 def _for_key(source: Source, own: tuple[str, ...], key: tuple[str, ...]) -> Source | None:
-    """What a source says of another key; None if nothing.
+    """The source as it holds for the key `key` of a join; None if it says nothing about it.
 
-    Of a key with more columns a row is still the only one, or the last one, if it was of fewer.
+    A row that is the only one or the last one of its key is so of a key with more columns, too.
     """
     if isinstance(source, RowsWith):
         return source
@@ -92,7 +103,7 @@ def _for_key(source: Source, own: tuple[str, ...], key: tuple[str, ...]) -> Sour
 
 
 def own_columns(stream: Stream) -> tuple[str, ...]:
-    """The columns of a stream, without the time that a join carries along."""
+    """The columns of a stream; the output of a join also carries a time, which is left out."""
     return (
         tuple(dict.fromkeys([*stream.spec.key, *payload_of(stream.spec)]))
         if stream.spec.is_output
@@ -101,17 +112,17 @@ def own_columns(stream: Stream) -> tuple[str, ...]:
 
 
 def alias_of(source: InFrom) -> str:
-    """What a stream of FROM is called in the query."""
+    """The name of a stream of FROM in the query; empty for a query without an alias."""
     if source.alias is not None:
         return source.alias.text
     return source.what.text if isinstance(source.what, Name) else ""
 
 
-def here(name: str) -> Column:
-    """A column of the table at hand."""
+def plain_column(name: str) -> Column:
+    """A column of the one table that an expression is evaluated over."""
     return Column(HERE, name)
 
 
 def all_of(predicates: Sequence[Expression]) -> Expression:
-    """All of these hold."""
+    """The predicate that is true where all of these are."""
     return reduce(lambda first, second: Operation("&", first, second), predicates)

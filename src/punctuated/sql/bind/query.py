@@ -1,32 +1,15 @@
-"""`pt.sql`: a query as text, over streams that are given by name."""
+"""`pt.sql`: a query as text, over streams that are arguments of the call.
 
-from collections.abc import Mapping, Sequence
+Importing this module does not import sqlglot: only a query needs it.
+"""
+
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from punctuated.api.union import only, union
-from punctuated.bind.streams import Stream
 from punctuated.errors import StreamError
-from punctuated.expressions.nodes import Expression
-from punctuated.output.groups.grouping import check_grouping
-from punctuated.sql.bind.catalog import Catalog
-from punctuated.sql.bind.core import Core
-from punctuated.sql.bind.from_clause import read_joined
-from punctuated.sql.bind.given import Declared, Given, GivenSources
-from punctuated.sql.bind.grouping import groups_of, is_grouped
-from punctuated.sql.bind.inputs import Input, alias_of, here, own_columns
-from punctuated.sql.bind.names import match
-from punctuated.sql.bind.one_stream import read_one
-from punctuated.sql.bind.outputs import outputs_of
-from punctuated.sql.bind.relation import Distinct, Relation, Rows
-from punctuated.sql.parse.errors import SqlError, at
-from punctuated.sql.parse.statements import Explain, parse_query
-from punctuated.sql.parse.syntax import Block, Select, Source
-
-if TYPE_CHECKING:
-    from punctuated.sql.bind.relation import Relation
+from punctuated.sql.bind.relation import Relation
 
 
 class SqlQuery:
@@ -36,7 +19,7 @@ class SqlQuery:
     is `joined`.
     """
 
-    def __init__(self, relation: "Relation", *, is_explain: bool = False) -> None:
+    def __init__(self, relation: Relation, *, is_explain: bool = False) -> None:
         self._relation, self._is_explain = relation, is_explain
 
     @property
@@ -46,17 +29,17 @@ class SqlQuery:
 
     @cached_property
     def results(self) -> Any:
-        """The rows, or the groups; of EXPLAIN the lines of the plan."""
+        """The rows or the groups; for EXPLAIN the lines of the plan."""
         return pa.table({"plan": self.explain().splitlines()}) if self._is_explain else self._relation.results
 
     @property
     def punctuations(self) -> Any:
-        """Values that are over in the output of the join."""
+        """The output punctuations of the join: values of which no more results come."""
         return self.joined.punctuations
 
     @property
     def rejected(self) -> Any:
-        """Rows of streams that did not take part, and why."""
+        """Rows of the streams that were rejected, with a reason."""
         return self.joined.rejected
 
     @property
@@ -96,15 +79,15 @@ class SqlQuery:
         return self.results
 
 
-def sql(text: str, **given: Any) -> SqlQuery:
+def sql(text: str, **arguments: Any) -> SqlQuery:
     """A query over streams, in SQL with windows.
 
     Args:
-        text: SELECT, or EXPLAIN SELECT; before it CREATE STREAM for data that are given. Windows stand in brackets
+        text: SELECT, or EXPLAIN SELECT; before it CREATE STREAM for data that are arguments. Windows stand in brackets
             behind a stream, `Auction A [RANGE 12 HOURS]`, or between FROM and WHERE, `WINDOW = 5 MINUTES`. A stream
             without a window keeps its own.
-        given: Streams by the names that they have in the query: from `pt.stream`, or what a join or groups gave; and
-            data for CREATE STREAM. Also lengths of time by name, such as `w="5 minutes"` for `WINDOW = w`.
+        arguments: Streams by the names that they have in the query: from `pt.stream`, or what a join or groups gave;
+            and data for CREATE STREAM. Also lengths of time by name, such as `w="5 minutes"` for `WINDOW = w`.
 
     Raises:
         SqlError: With the line and the column of what is wrong.
@@ -120,163 +103,7 @@ def sql(text: str, **given: Any) -> SqlQuery:
         ... ).to_pylist()
         [{'item': 7, 'n': 2}]
     """
-    # sqlglot is imported only when a query comes
+    from punctuated.sql.bind.binder import bind_text  # sqlglot takes 0.1 s to import
 
-    return bind_text(text, given)
-
-
-# The binder: what a query says becomes calls of `pt.join`, `pt.only`, `pt.union` and the like.
-
-
-def bind_text(text: str, given: Mapping[str, Any]) -> SqlQuery:
-    """The one query of a text, over what is given and what it creates of that."""
-    if not isinstance(text, str):
-        raise StreamError(f"a query is text, not {type(text).__name__}: pt.sql('SELECT …', name=stream)")
-    query, created = parse_query(text)
-    created_streams = Catalog(created, GivenSources(given))
-    declared = {name: created_streams.declared(name) for name in created_streams.names}
-    others = {name: thing for name, thing in given.items() if match(name, declared) is None}
-    return bind_query(query, others | declared)
-
-
-def bind_query(select: Select | Explain, catalog: Mapping[str, Any]) -> SqlQuery:
-    """A query over these streams, ready to run; EXPLAIN of one is ready to be read.
-
-    Raises:
-        SqlError: With the place of what does not fit.
-    """
-    is_explain = isinstance(select, Explain)
-    query = select.query if isinstance(select, Explain) else select
-    try:
-        with at(query.position):
-            relation = _bind(query, Given(catalog), query.position.text)
-    except RecursionError:
-        raise SqlError("this is nested too deeply", query.position) from None
+    relation, is_explain = bind_text(text, arguments)
     return SqlQuery(relation, is_explain=is_explain)
-
-
-def _bind(query: Select, given: Given, sql: str) -> Relation:
-    given = _with_named(query, given, sql)
-    branches = [_block(block, given, sql) for block in query.blocks]
-    return branches[0] if len(branches) == 1 else _united(branches, query)
-
-
-def _with_named(query: Select, given: Given, sql: str) -> Given:
-    for name, named in query.named:
-        if name.text in given.queries:
-            raise SqlError(f"two queries are called {name.text!r}", name.position)
-        given = given.named(name.text, named, _bind(named, given, sql))
-    return given
-
-
-def _block(block: Block, given: Given, sql: str) -> Relation:
-    core = _read(block, given, sql)
-    if is_grouped(block):
-        return _grouped(block, core)
-    select = _selected(block, core)
-    joined = core.build(None if core.is_everything(select) else select)
-    return _distinct(joined, tuple(select), block) if block.distinct else Rows(joined)
-
-
-def _distinct(joined: Any, columns: tuple[str, ...], block: Block) -> Distinct:
-    with at(block.items[0].position.to(block.items[-1].position)):
-        check_grouping(joined.schema, columns, {}, is_distinct=True)
-    return Distinct(joined, columns)
-
-
-def _read(block: Block, given: Given, sql: str) -> Core:
-    inputs = [_input(source, number, given) for number, source in enumerate(block.sources)]
-    return read_one(block, inputs[0], given, sql) if len(inputs) == 1 else read_joined(block, inputs, given, sql)
-
-
-def _selected(block: Block, core: Core) -> dict[str, Expression]:
-    outputs = outputs_of(block.items, core.scope, core.star())
-    return {each.name: core.value(each) for each in outputs}
-
-
-def _grouped(block: Block, core: Core) -> Relation:
-    groups = groups_of(block, core)
-    if not block.distinct:
-        return groups
-    with at(block.position):
-        rows = only(groups.as_stream("groups"))
-    return _distinct(rows, tuple(groups.schema.names), block)
-
-
-# Streams of FROM
-
-
-def _input(source: Source, number: int, given: Given) -> Input:
-    alias = alias_of(source) or f"query_{number + 1}"
-    if isinstance(source.what, Select):
-        return _of_query(source.what, given, None, alias, source)
-    found = given.find(source.what)
-    if isinstance(found, Declared):
-        return _of_stream(found.stream, alias, source, found.hidden)
-    return _of_query(found.select, found.given, found.relation, alias, source)
-
-
-def _of_query(select: Select, given: Given, known: Relation | None, alias: str, source: Source) -> Input:
-    """A query in FROM, which WITH may have named; one that only takes rows and columns of a stream is that stream."""
-    sql = source.position.text
-    shaped = _shaped(select, given, sql)
-    if shaped is None:
-        return _of_relation(known or _bind(select, given, sql), alias, source)
-    made, columns = shaped
-    return Input(alias, made, columns, source)
-
-
-def _of_stream(found: Stream, alias: str, source: Source, hidden: frozenset[str] = frozenset()) -> Input:
-    return Input(alias, found, {name: here(name) for name in own_columns(found) if name not in hidden}, source)
-
-
-def _of_relation(relation: Relation, alias: str, source: Source) -> Input:
-    with at(source.position):
-        return _of_stream(relation.as_stream(alias), alias, source)
-
-
-def _shaped(query: Select, given: Given, sql: str) -> tuple[Stream, Mapping[str, Expression]] | None:
-    """A query that only takes rows and columns of one stream: the stream itself, and what its columns are made of."""
-    block = query.blocks[0]
-    if len(query.blocks) > 1 or block.joined or block.distinct or is_grouped(block):
-        return None
-    core = _read(block, _with_named(query, given, sql), sql)
-    return core.names.streams[0], _selected(block, core)
-
-
-# UNION ALL
-
-
-def _united(branches: Sequence[Relation], query: Select) -> Relation:
-    """All rows of some queries; the columns are called as in the first."""
-    first = branches[0].schema
-    streams = [_branch(branch, first, f"branch_{i + 1}", query.blocks[i]) for i, branch in enumerate(branches)]
-    with at(query.position):
-        return Rows(union(*_alike(streams)))
-
-
-def _branch(branch: Relation, first: pa.Schema, name: str, block: Block) -> Stream:
-    theirs, names = branch.schema, first.names
-    _check_alike(theirs, first, block)
-    with at(block.position):
-        found = branch.as_stream(name)
-        if theirs.names != names:
-            found = found.with_(select={ours: here(each) for ours, each in zip(names, theirs.names, strict=True)})
-        return found
-
-
-def _check_alike(theirs: pa.Schema, first: pa.Schema, block: Block) -> None:
-    """Raise unless a SELECT has columns of the types of the first one."""
-    if len(theirs) != len(first):
-        message = f"this SELECT has {len(theirs)} columns, and the first one {len(first)}"
-        raise SqlError(message, block.position, expected=f"{len(first)} columns")
-    for field, ours in zip(theirs, first, strict=True):
-        if field.type != ours.type:
-            message = f"{field.name!r} is of type {field.type}, and {ours.name!r} of the first SELECT of {ours.type}"
-            raise SqlError(f"{message}: cast one of them", block.position, expected=str(ours.type))
-
-
-def _alike(streams: Sequence[Stream]) -> list[Stream]:
-    """With one key, if all have the same, else without any."""
-    keys = {each.spec.key for each in streams}
-    return list(streams) if len(keys) == 1 else [each.with_(key=()) for each in streams]

@@ -1,6 +1,6 @@
 """What a query gives: rows of a join or of one stream, groups of them, or each combination of values once.
 
-Each can be read as it is, and each can go on as a stream in the FROM of another query.
+A relation can be read, explained and written, and it can become a stream in the FROM of another query.
 """
 
 from abc import ABC, abstractmethod
@@ -24,35 +24,35 @@ from punctuated.plan.rendering.explain import explain as show
 
 @dataclass(frozen=True)
 class Relation(ABC):
-    """The output of a query; `joined` is what `pt.join`, `pt.only` or `pt.union` gives."""
+    """The output of a query, made of what `pt.join`, `pt.only` or `pt.union` gives (`joined`)."""
 
     joined: Any
 
     @property
     @abstractmethod
     def results(self) -> Any:
-        """Its rows, a table or a DataFrame."""
+        """The rows, as a table or a DataFrame."""
 
     @property
     @abstractmethod
     def schema(self) -> pa.Schema:
-        """Its columns."""
+        """The names and types of the columns."""
 
     @abstractmethod
     def as_stream(self, name: str) -> Stream:
-        """A stream of its rows."""
+        """The rows as a stream of this name."""
 
     @abstractmethod
     def explain(self, format: str, **sinks: Any) -> str:
-        """Its plan."""
+        """The plan, in this format."""
 
     @abstractmethod
     def write_to(self, results: Any, **how: Any) -> Any:
-        """Write it to a sink, as a streaming query."""
+        """Start a streaming query that writes the rows to the sink `results`."""
 
 
 @dataclass(frozen=True)
-class Rows(Relation):
+class RowsRelation(Relation):
     """Rows of a join, of one stream or of a union."""
 
     @property
@@ -75,13 +75,13 @@ class Rows(Relation):
 
 
 @dataclass(frozen=True)
-class Grouped(Relation):
-    """Rows by group; nothing runs until they are asked for."""
+class GroupedRelation(Relation):
+    """Groups of rows; nothing runs until they are asked for."""
 
     @cached_property
     @abstractmethod
     def bound(self) -> BoundJoin:
-        """The join as it gives groups."""
+        """The join with its groups as results."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -101,8 +101,8 @@ class Grouped(Relation):
 
 
 @dataclass(frozen=True)
-class Groups(Grouped):
-    """Groups of rows, with aggregates."""
+class GroupsRelation(GroupedRelation):
+    """Groups with aggregates: GROUP BY."""
 
     by: tuple[str, ...]
     aggregates: Mapping[str, Aggregate]
@@ -121,8 +121,8 @@ class Groups(Grouped):
 
 
 @dataclass(frozen=True)
-class Distinct(Grouped):
-    """Each combination of values once."""
+class DistinctRelation(GroupedRelation):
+    """Each combination of values once: SELECT DISTINCT."""
 
     columns: tuple[str, ...]
 

@@ -1,46 +1,43 @@
-"""CREATE STREAM: columns, what is declared of the stream, its source and options."""
+"""Reads the statements of a script: CREATE STREAM, INSERT INTO, EXPLAIN and SELECT, each up to its semicolon."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from sqlglot.errors import ParseError
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import Token
 
-from punctuated.errors import PunctuatedError
 from punctuated.model.window import parse_duration
-from punctuated.sql.parse.clauses import Clauses
-from punctuated.sql.parse.dialect import Language, place_of, tokens_of
-from punctuated.sql.parse.errors import Place, SqlError, at, unsupported
-from punctuated.sql.parse.syntax import CreateStream, Explain, Insert, Name, Punctuated, Select, Statement
+from punctuated.sql.parse.clauses import SelectParser
+from punctuated.sql.parse.dialect import Language, position_of, statements_of, tokens_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unsupported
+from punctuated.sql.parse.syntax import CreateStream, Explain, Insert, Name, PunctuatedBy, Select, Statement
 
-_SOURCES = ("UNIQUE", "CLUSTERED", "WHEN", "PATTERNS", "ENDINGS")
-__all__ = ["CreateStream", "Explain", "Insert", "Punctuated", "Select", "Statement", "parse_query", "parse_script"]
+_PUNCTUATED_BY = ("UNIQUE", "CLUSTERED", "WHEN", "PATTERNS", "ENDINGS")
 _STATEMENTS = ("SELECT", "CREATE STREAM", "INSERT INTO", "EXPLAIN")
 
 
-class CreateClauses(Clauses):
-    """Reads the declaration of a stream."""
+class CreateStreamParser(SelectParser):
+    """Reads CREATE STREAM: columns, what is declared of the stream, its source and options."""
 
-    def create_stream(self, start: Place) -> CreateStream:
-        """What stands behind CREATE."""
+    def create_stream(self, start: SourceSpan) -> CreateStream:
+        """Read what stands behind CREATE."""
         for word in ("TABLE", "VIEW"):
             if self.is_word(word):
-                raise unsupported(f"CREATE {word}", self.place(), "write CREATE STREAM")
+                raise unsupported(f"CREATE {word}", self.position(), "write CREATE STREAM")
         self.need("STREAM")
         name = self.name("a name for the stream")
-        declaration = _Declaration(name)
+        elements = _StreamElements(name)
         self.need("(")
-        declaration.take(*self._element(declaration))
+        elements.add(*self._element())
         while self.take(","):
-            declaration.take(*self._element(declaration))
+            elements.add(*self._element())
         self.need(")")
         self.need("FROM")
         source = self.text("a source in quotes, such as 'parquet'")
-        declaration.places["source"] = source.position
-        return declaration.stream(source.text, self.options(), start.to(name.position))
+        elements.positions["source"] = source.position
+        return elements.stream(source.text, self.options(), start.to(name.position))
 
-    def _element(self, declaration: "_Declaration") -> tuple[str, Any, Place]:
-        start = self.place()
+    def _element(self) -> tuple[str, Any, SourceSpan]:
+        start = self.position()
         readers: dict[str, Callable[[], Any]] = {
             "TIME": lambda: self.name("the column of times").text,
             "KEY": self._key,
@@ -49,17 +46,11 @@ class CreateClauses(Clauses):
             "PUNCTUATED": lambda: self._punctuated(start),
         }
         for word, read in readers.items():
-            if self.is_word(word) and not self._is_column_named_so():
-                self._advance()
-                return word.lower(), read(), start.to(self.place_before())
+            if self.is_word(word) and not self.is_type_next():  # else it is the name of a column
+                self.skip()
+                return word.lower(), read(), start.to(self.last_position())
         name = self.name("a column and its type, or TIME, KEY, PUNCTUATED BY, LATENESS or WINDOW")
-        return "column", (name.text, self._type(declaration)), name.position
-
-    def _is_column_named_so(self) -> bool:
-        """Whether a word that begins an element is the name of a column: a type comes behind it."""
-        following = self._next
-        is_type = bool(following) and following.token_type in self.TYPE_TOKENS
-        return is_type and following.token_type != TokenType.INTERVAL
+        return "column", (name.text, self.type_text()), name.position
 
     def _key(self) -> tuple[str, ...]:
         names = self._name_list() if self.is_word("(") else (self.name("a key column"),)
@@ -79,36 +70,24 @@ class CreateClauses(Clauses):
             raise self.unexpected("a window in brackets, such as [RANGE 12 HOURS]")
         return window
 
-    def _punctuated(self, start: Place) -> Punctuated:
+    def _punctuated(self, start: SourceSpan) -> PunctuatedBy:
         self.need("BY")
-        for word in _SOURCES:
+        for word in _PUNCTUATED_BY:
             if self.take(word):
-                return Punctuated(word.lower(), self._argument(word), start.to(self.place_before()))
-        raise self.unexpected(*_SOURCES)
+                return PunctuatedBy(word.lower(), self._argument(word), start.to(self.last_position()))
+        raise self.unexpected(*_PUNCTUATED_BY)
 
     def _argument(self, kind: str) -> str | None:
         if kind == "WHEN":
-            first = self.place()
+            first = self.position()
             value = self.value("a column or an expression that is true on the last row of a key")
-            return first.to(place_of(value, self.sql)).to(self.place_before()).quoted
+            return first.to(position_of(value, self.sql)).to(self.last_position()).quoted
         if kind == "PATTERNS":
             return self.name("the column of patterns").text
         return self.name("the stream of endings").text if kind == "ENDINGS" else None
 
-    def _type(self, declaration: "_Declaration") -> str:
-        start = self.place()
-        try:
-            found = self._parse_types(allow_identifiers=False)
-        except (ParseError, PunctuatedError, AttributeError, TypeError, ValueError):
-            found = None
-        if found is None:
-            raise SqlError(
-                f"expected a type such as BIGINT or TIMESTAMP, not {start.quoted!r}", start, expected="a type"
-            )
-        return start.to(self.place_before()).quoted
-
     def options(self) -> dict[str, str]:
-        """OPTIONS (name value, …), if they stand here."""
+        """Read `OPTIONS (name value, …)`; there are none if the word is not at hand."""
         found = dict[str, str]()
         if not self.take("OPTIONS"):
             return found
@@ -120,15 +99,15 @@ class CreateClauses(Clauses):
         return found
 
     def _option(self, found: dict[str, str]) -> None:
-        place = self.place()
+        position = self.position()
         name = self._option_name()
         if name.lower() in map(str.lower, found):
-            raise SqlError(f"option {name!r} is given twice", place)
+            raise SqlError(f"option {name!r} is given twice", position)
         self.take("=")
         found[name] = self._option_value()
 
     def _option_name(self) -> str:
-        if self._curr and self._curr.token_type == TokenType.STRING:
+        if self.is_text():
             return self.text("an option").text
         parts = [self._any_word()]
         while self.take("."):
@@ -136,46 +115,48 @@ class CreateClauses(Clauses):
         return ".".join(parts)
 
     def _any_word(self) -> str:
-        """Options have whatever names their sources gave them."""
-        if not self._curr or not (self._curr.text[:1].isalpha() or self._curr.text[:1] == "_"):
+        """Read any word: options have whatever names their sources gave them."""
+        first = self.token_text[:1]
+        if not first.isalpha() and first != "_":
             raise self.unexpected("the name of an option")
-        self._advance()
-        return self._prev.text
+        return self.skip()
 
     def _option_value(self) -> str:
         sign = "-" if self.take("-") else ""
-        kinds = (TokenType.NUMBER,) if sign else (TokenType.STRING, TokenType.NUMBER, TokenType.TRUE, TokenType.FALSE)
-        if not self._curr or self._curr.token_type not in kinds:
-            raise self.unexpected("a value: a text in quotes, a number, TRUE or FALSE")
-        self._advance()
-        is_word = self._prev.token_type in (TokenType.TRUE, TokenType.FALSE)
-        return sign + (self._prev.text.lower() if is_word else self._prev.text)
+        if self.is_number():
+            return sign + self.skip()
+        if not sign and self.is_text():
+            return self.skip()
+        if not sign and (self.is_word("TRUE") or self.is_word("FALSE")):
+            return self.skip().lower()
+        raise self.unexpected("a value: a text in quotes, a number, TRUE or FALSE")
 
 
-class _Declaration:
-    """The elements of a declaration, gathered."""
+class _StreamElements:
+    """The elements in the parentheses of CREATE STREAM, collected one by one."""
 
     def __init__(self, name: Name) -> None:
-        self.name, self.places = name, {"name": name.position}
+        self.name, self.positions = name, {"name": name.position}
         self.columns = list[tuple[str, str]]()
-        self.punctuated = list[Punctuated]()
+        self.punctuated = list[PunctuatedBy]()
         self.once = dict[str, Any]()
 
-    def take(self, kind: str, value: Any, place: Place) -> None:
+    def add(self, kind: str, value: Any, position: SourceSpan) -> None:
+        """Add one element; raises if there can be only one of its kind and there is one already."""
         if kind == "column":
             if value[0] in dict(self.columns):
-                raise SqlError(f"there are two columns {value[0]!r}", place)
+                raise SqlError(f"there are two columns {value[0]!r}", position)
             self.columns.append(value)
-            self.places[value[0]] = place
+            self.positions[value[0]] = position
         elif kind == "punctuated":
             self.punctuated.append(value)
         elif kind in self.once:
-            raise SqlError(f"{kind.upper()} is given twice", place)
+            raise SqlError(f"{kind.upper()} is given twice", position)
         else:
             self.once[kind] = value
-            self.places[kind.upper()] = place
+            self.positions[kind.upper()] = position
 
-    def stream(self, source: str, options: dict[str, str], place: Place) -> CreateStream:
+    def stream(self, source: str, options: dict[str, str], position: SourceSpan) -> CreateStream:
         return CreateStream(
             name=self.name.text,
             columns=tuple(self.columns),
@@ -186,12 +167,12 @@ class _Declaration:
             window=self.once.get("window"),
             source=source,
             options=options,
-            position=place,
-            places=self.places,
+            position=position,
+            positions=self.positions,
         )
 
 
-# Scripts: CREATE STREAM, INSERT INTO, EXPLAIN and SELECT, each up to its semicolon.
+# Scripts
 
 
 def parse_script(text: str) -> tuple[Statement, ...]:
@@ -204,7 +185,7 @@ def parse_script(text: str) -> tuple[Statement, ...]:
         >>> [type(each).__name__ for each in parse_script("EXPLAIN SELECT a FROM s; SELECT a FROM s [NOW];")]
         ['Explain', 'Select']
     """
-    return tuple(_parse(tokens, text) for tokens in _statements(tokens_of(text)))
+    return tuple(_parse(tokens, text) for tokens in statements_of(tokens_of(text)))
 
 
 def parse_query(text: str) -> tuple[Select | Explain, tuple[CreateStream, ...]]:
@@ -221,43 +202,31 @@ def parse_query(text: str) -> tuple[Select | Explain, tuple[CreateStream, ...]]:
     return queries[0], tuple(each for each in statements if isinstance(each, CreateStream))
 
 
-def _end_of(text: str) -> Place:
-    return Place(text, len(text.rstrip()), len(text.rstrip()))
-
-
-def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
-    statement = list[Token]()
-    for token in tokens:
-        if token.token_type != TokenType.SEMICOLON:
-            statement.append(token)
-        elif statement:
-            yield statement
-            statement = []
-    if statement:
-        yield statement
+def _end_of(text: str) -> SourceSpan:
+    return SourceSpan(text, len(text.rstrip()), len(text.rstrip()))
 
 
 def _parse(tokens: list[Token], text: str) -> Statement:
-    parser = ScriptParser(dialect=Language)
+    parser = StatementParser(dialect=Language)
     try:
         return parser.statement(tokens, text)
     except RecursionError:
-        raise SqlError("this is nested too deeply", Place(text, tokens[0].start, tokens[0].end + 1)) from None
+        raise SqlError("this is nested too deeply", SourceSpan(text, tokens[0].start, tokens[0].end + 1)) from None
 
 
-class ScriptParser(CreateClauses):
-    """Reads one statement."""
+class StatementParser(CreateStreamParser):
+    """Reads one statement of any kind."""
 
     def statement(self, tokens: list[Token], text: str) -> Statement:
-        """All of these tokens."""
+        """The statement that these tokens are; raises if it ends before they do."""
         self.begin(tokens, text)
         found = self._statement()
-        if self._curr:
+        if not self.at_end:
             raise self._not_the_end(found)
         return found
 
     def _statement(self) -> Statement:
-        start = self.place()
+        start = self.position()
         if self.is_word("SELECT") or self.is_word("WITH") or self.is_word("("):
             return self.select()
         if self.take("EXPLAIN"):
@@ -268,7 +237,7 @@ class ScriptParser(CreateClauses):
             return self._insert(start)
         raise self.unexpected(*_STATEMENTS)
 
-    def _insert(self, start: Place) -> Insert:
+    def _insert(self, start: SourceSpan) -> Insert:
         self.need("INTO")
         sink = self.text("a sink in quotes, such as 'parquet'")
         options = self.options()

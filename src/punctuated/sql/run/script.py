@@ -1,7 +1,7 @@
-"""A script as a whole: its statements, checked before anything runs, without Spark and without Java.
+"""A script as a whole: its statements, and the check that comes before anything runs.
 
-A check binds every query to streams that have columns and no rows. So each mistake that can be seen in the text, the
-options and the columns is found before the first row is read, and plans can be shown.
+The check needs neither Spark nor Java: it binds every query to streams that have columns and no rows. So each mistake
+that can be seen in the text, the options and the columns is found before the first row is read, and plans can be shown.
 """
 
 import warnings
@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from punctuated.errors import PunctuatedError, StreamError
+from punctuated.sql.bind.binder import bind_select
 from punctuated.sql.bind.catalog import Catalog
-from punctuated.sql.bind.query import SqlQuery, bind_query
-from punctuated.sql.parse.errors import Place, at
-from punctuated.sql.parse.statements import CreateStream, Explain, Insert, Select, Statement, parse_script
+from punctuated.sql.bind.query import SqlQuery
+from punctuated.sql.parse.errors import SourceSpan, at
+from punctuated.sql.parse.statements import parse_script
+from punctuated.sql.parse.syntax import CreateStream, Explain, Insert, Select, Statement
 from punctuated.sql.run.sinks import Target, target_of
-from punctuated.sql.sources.sources import OutlineSources, Sources, is_endless
+from punctuated.sql.sources.schemas import OutlineSources, SqlSources, is_endless
 
 Task = Insert | Explain | Select
 
@@ -30,27 +32,27 @@ class Script:
 
     @property
     def folder(self) -> Path:
-        """Where it lies; paths in it are meant from here."""
+        """The folder of the file; relative paths in the script start here."""
         return self.path.parent
 
     @property
     def created(self) -> tuple[CreateStream, ...]:
-        """The streams."""
+        """The CREATE STREAM statements, in the order of the file."""
         return tuple(each for each in self.statements if isinstance(each, CreateStream))
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What is to be done, in the order of the file."""
+        """The other statements, in the order of the file."""
         return tuple(each for each in self.statements if not isinstance(each, CreateStream))
 
-    def catalog(self, sources: Sources) -> Catalog:
-        """Its streams, where it runs."""
+    def catalog(self, sources: SqlSources) -> Catalog:
+        """The streams of the script, opened by these sources."""
         return Catalog(self.created, sources)
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A statement that can run."""
+class CheckedStatement:
+    """A statement that has passed the check."""
 
     task: Task
     plan: str
@@ -59,7 +61,7 @@ class Checked:
 
     @property
     def kind(self) -> str:
-        """What it does."""
+        """The kind of the statement: "insert", "explain" or "select"."""
         return {Insert: "insert", Explain: "explain", Select: "select"}[type(self.task)]
 
 
@@ -76,62 +78,62 @@ def read_script(path: Path) -> Script:
     return script
 
 
-def check_script(script: Script) -> list[Checked]:
-    """Every statement, bound to streams without rows."""
+def check_script(script: Script) -> list[CheckedStatement]:
+    """Check every statement; raises at the first that is wrong."""
     catalog = script.catalog(OutlineSources(script.folder))
     checked = [_checked(task, script, catalog) for task in script.tasks]
     for name in catalog.names:
-        catalog.stream(name)  # one that no query reads may be wrong, too
-    _check_apart(checked)
+        catalog.stream(name)  # a stream that no query reads may be wrong, too
+    _check_checkpoints(checked)
     return checked
 
 
 def check_ends(script: Script) -> None:
-    """Raise if a stream never ends, so that a script cannot run to the end."""
+    """Raise if a stream never ends: the script could not run to the end."""
     for stream in script.created:
-        with at(stream.places.get("source", stream.position)):
+        with at(stream.positions.get("source", stream.position)):
             if is_endless(stream, script.folder):
                 limit = "give it an end with OPTIONS (rows …), or " if stream.source == "generator" else ""
                 raise StreamError(f"stream {stream.name!r} never ends: {limit}run the script with --follow")
 
 
 def bound(task: Task, catalog: Catalog) -> SqlQuery:
-    """The query of a statement, over streams of a catalog."""
+    """The query of a statement over the streams of a catalog."""
     query = task if isinstance(task, Select) else task.query
-    return bind_query(query, catalog.of(query))
+    return SqlQuery(bind_select(query, catalog.of(query)))
 
 
-def _checked(task: Task, script: Script, catalog: Catalog) -> Checked:
+def _checked(task: Task, script: Script, catalog: Catalog) -> CheckedStatement:
     target = target_of(task, script.path) if isinstance(task, Insert) else None
-    with at(task.position), heard() as said:
+    with at(task.position), recorded_warnings() as caught:
         query = bound(task, catalog)
         schema = query.schema  # aggregates are checked when groups are made
         if target is not None and target.table is not None:
             target.table.check(schema, "the results")
-    return Checked(task, query.explain(), target, tuple(dict.fromkeys(said)))
+    return CheckedStatement(task, query.explain(), target, tuple(dict.fromkeys(caught)))
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
-    """What is warned of inside, as text; filled at the end."""
-    said: list[str] = []
+def recorded_warnings() -> Iterator[list[str]]:
+    """The texts of all warnings of the code inside, which are not shown; the list is filled when that is done."""
+    texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield said
-    said += [str(each.message) for each in caught]
+        yield texts
+    texts += [str(each.message) for each in caught]
 
 
-def _check_apart(checked: list[Checked]) -> None:
-    """Two queries must not share a checkpoint."""
-    known: dict[str, Place] = {}
+def _check_checkpoints(checked: list[CheckedStatement]) -> None:
+    """Raise if two queries share a checkpoint."""
+    known: dict[str, SourceSpan] = {}
     for each in checked:
         if each.target is None:
             continue
-        place, checkpoint = each.task.position, str(each.target.checkpoint)
-        with at(place):
+        position, checkpoint = each.task.position, str(each.target.checkpoint)
+        with at(position):
             if checkpoint in known:
                 raise StreamError(
                     f"the statement in line {known[checkpoint].line} writes to the same sink with the same checkpoint: "
                     "give this one another path, or OPTIONS (checkpoint '…')"
                 )
-        known[checkpoint] = place
+        known[checkpoint] = position

@@ -1,7 +1,7 @@
-"""A bound query starts on Spark: as tables by `write_to`, by Spark's own writer, or to a function that prints.
+"""Queries of a script start on Spark: they write tables by `write_to`, or by Spark's own writer, or print.
 
-Every query has an input that can end its streams, from its first start on. So a checkpoint serves all ways to run a
-script: what was followed for days can be run to the end.
+From its first start on, every query has an input that can end its streams. So one checkpoint serves all ways to run a
+script: a query that was followed for days can be run to the end.
 """
 
 from collections.abc import Callable
@@ -13,16 +13,16 @@ from punctuated.output.views import View
 from punctuated.runtime.lineage import origin_of
 from punctuated.sql.run.sinks import CONSOLE, Target
 
-OnRows = Callable[[int, Any], None]  # a batch, and its rows as a table of Arrow
-OnWritten = Callable[[int, str, int], None]
+OnRows = Callable[[int, Any], None]  # called with a batch and its rows, an Arrow table
+OnWritten = Callable[[int, str, int], None]  # called with a batch, the kind of its rows and their number
 
 
 class Until(Enum):
-    """How long a query runs."""
+    """When a query ends."""
 
-    STOPPED = "stopped"  # until somebody stops it
+    STOPPED = "stopped"  # until it is stopped
     CAUGHT_UP = "caught up"  # until it has read what is there; the streams stay open
-    ENDED = "ended"  # what is there, and the end of the streams behind it
+    ENDED = "ended"  # until it has read what is there; then the streams end
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ _PHASES = {
 
 
 def phases(until: Until, trigger: str | None = None) -> tuple[Phase, ...]:
-    """The starts of a query, one after the other; `trigger` is the time between its batches."""
+    """The starts of a query, one after the other; `trigger` is the time between micro-batches."""
     if until is Until.STOPPED and trigger is not None:
         return (Phase(False, {"processingTime": trigger}),)
     return _PHASES[until]
 
 
 class SparkRun:
-    """A query of a script, which can be started."""
+    """A query of a script, ready to start."""
 
     def __init__(self, query: Any, target: Target, on_rows: OnRows, on_written: OnWritten) -> None:
         results = query.results
@@ -58,7 +58,7 @@ class SparkRun:
         self._target, self._on_rows, self._on_written = target, on_rows, on_written
 
     def start(self, phase: Phase) -> Any:
-        """Spark's query."""
+        """Start the query; returns Spark's streaming query."""
         writable = self._writable.with_end(now=phase.ends)
         if self._target.table is None and self._target.format != CONSOLE:
             return self._start_format(writable, phase)

@@ -1,4 +1,4 @@
-"""Sinks without Spark: each run writes all results anew, for each run reads all there is."""
+"""Sinks without Spark. A run reads all rows that there are, so it writes all results anew."""
 
 import json
 from base64 import b64encode
@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 
 from punctuated.errors import SinkError
 from punctuated.sql.run.sinks import CONSOLE, Target
-from punctuated.sql.sources.sources import PATH, local_path
+from punctuated.sql.sources.options import PATH, local_path
 
 _FILE = "part-0000"
 
 
 def write_results(query: Any, target: Target) -> int:
-    """Write the results of a query over tables, and what goes beside them; returns the number of results."""
+    """Write the results of a query over tables, its punctuations and rejected rows; returns the number of results."""
     _write(target.format, _path_of(target), query.results)
     for part, sink in target.beside.items():
         _write(target.format, sink.path, getattr(query, part))
@@ -27,12 +27,12 @@ def write_results(query: Any, target: Target) -> int:
 
 
 def is_written_here(format: str) -> bool:
-    """Whether a sink needs no Spark."""
+    """Whether a sink of this format needs no Spark."""
     return format in (*_WRITERS, CONSOLE)
 
 
 def check_written_here(target: Target, written: Collection[str]) -> None:
-    """Raise if a sink needs Spark, or if its rows would take the place of those of another statement."""
+    """Raise if a sink needs Spark, or if its rows would replace those of another statement."""
     if not is_written_here(target.format):
         raise SinkError(
             f"{target.format!r} needs Spark; without it there are {', '.join((*_WRITERS, CONSOLE))}: leave out --tables"
@@ -49,26 +49,26 @@ def _path_of(target: Target) -> str:
 
 
 def _write(format: str, path: str, table: pa.Table) -> None:
-    place = local_path(path)
-    if place is None:
+    folder = local_path(path)
+    if folder is None:
         raise SinkError(f"{path} is not on this host: leave out --tables")
     if format == "delta":
-        _write_delta(table, place)
+        _write_delta(table, folder)
         return
-    file = place / f"{_FILE}.{format}"
+    file = folder / f"{_FILE}.{format}"
     aside = file.with_name(f".{file.name}.aside")
     try:
-        _refuse_others(place, file)
-        place.mkdir(parents=True, exist_ok=True)
+        _refuse_others(folder, file)
+        folder.mkdir(parents=True, exist_ok=True)
         _WRITERS[format](table, aside)
         aside.replace(file)
     except (OSError, pa.ArrowException) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
-        raise SinkError(f"cannot write {format!r} to {place}: {reason}") from error
+        raise SinkError(f"cannot write {format!r} to {folder}: {reason}") from error
 
 
-def _refuse_others(folder: Path, ours: Path) -> None:
-    others = [each for each in folder.iterdir() if each != ours] if folder.exists() else []
+def _refuse_others(folder: Path, own: Path) -> None:
+    others = [each for each in folder.iterdir() if each != own] if folder.exists() else []
     if others:
         raise SinkError(
             f"{folder} holds {others[0].name}, which a run on tables has not written: give a folder that is new or "
@@ -90,7 +90,7 @@ def _write_json(table: pa.Table, file: Path) -> None:
 
 
 def _json_value(value: Any) -> str:
-    """What JSON has no word for: bytes as Spark writes them, times in ISO 8601, all else as text."""
+    """A value that JSON has no type for: bytes as Spark writes them, times in ISO 8601, all else as text."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
     return value.isoformat() if isinstance(value, date | time) else str(value)

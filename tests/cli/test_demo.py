@@ -13,10 +13,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from patience import LONGEST_S
-from punctuated.cli import auction_demo as demo
-from punctuated.cli import demo_tables
-from punctuated.cli.demo_view import LiveView
+from punctuated.cli import demo, demo_joins
 from punctuated.cli.main import app
+from punctuated.cli.view import LiveView
 from punctuated.errors import PunctuatedError
 from punctuated.spark.session import local as local_spark
 
@@ -82,7 +81,7 @@ def test_plain_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
 
 
 def test_a_table_is_redrawn_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_tables, "REPLAY_S", 0.1)
+    monkeypatch.setattr(demo_joins, "REPLAY_S", 0.1)
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     assert demo.run(LiveView(console), tmp_path, auctions=400, batches=4, spark=False)
     assert isinstance(console.file, io.StringIO)
@@ -97,7 +96,7 @@ def test_a_view_is_closed_when_something_fails(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(demo, "_write", fail)
     view = LiveView(Console(file=io.StringIO(), force_terminal=True))
-    monkeypatch.setattr(demo_tables, "REPLAY_S", 0.1)
+    monkeypatch.setattr(demo_joins, "REPLAY_S", 0.1)
     with pytest.raises(RuntimeError):
         demo.run(view, tmp_path, auctions=50, batches=2, spark=False)
     assert not view._live.is_started

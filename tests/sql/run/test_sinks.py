@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from punctuated.sql.parse.errors import SqlError
-from punctuated.sql.parse.statements import Insert, parse_script
+from punctuated.sql.parse.statements import parse_script
+from punctuated.sql.parse.syntax import Insert
 from punctuated.sql.run.sinks import Target, target_of
 from punctuated.sql.run.spark import Until, phases
 from punctuated.storage.tables.sink import TableKind

@@ -1,4 +1,4 @@
-"""The SELECT list: one output column per item, names included; stars are written out."""
+"""The SELECT list as output columns: items have names, and stars are written out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,24 +7,24 @@ from sqlglot import exp
 
 from punctuated.sql.bind.expressions import function_name
 from punctuated.sql.bind.names import Ref, Scope
-from punctuated.sql.parse.dialect import place_of
-from punctuated.sql.parse.errors import Place, SqlError
-from punctuated.sql.parse.syntax import Item
+from punctuated.sql.parse.dialect import position_of
+from punctuated.sql.parse.errors import SourceSpan, SqlError
+from punctuated.sql.parse.syntax import SelectItem
 
 
 @dataclass(frozen=True)
-class Output:
-    """A column of the output: an expression, or a column that a star stands for."""
+class OutputColumn:
+    """A column of the output: an expression, or one of the columns that a star stands for."""
 
     name: str
     value: exp.Expr | Ref
-    position: Place = field(repr=False)
+    position: SourceSpan = field(repr=False)
 
 
-def outputs_of(items: Sequence[Item], scope: Scope, star: Sequence[tuple[str, Ref]]) -> list[Output]:
+def outputs_of(items: Sequence[SelectItem], scope: Scope, star: Sequence[tuple[str, Ref]]) -> list[OutputColumn]:
     """All columns of a SELECT list; `star` is what * stands for."""
     found = [each for number, item in enumerate(items) for each in _outputs(item, number + 1, scope, star)]
-    seen = dict[str, Output]()
+    seen = dict[str, OutputColumn]()
     for each in found:
         if each.name not in seen:
             seen[each.name] = each
@@ -33,29 +33,29 @@ def outputs_of(items: Sequence[Item], scope: Scope, star: Sequence[tuple[str, Re
     return list(seen.values())
 
 
-def is_star(item: Item) -> bool:
+def is_star(item: SelectItem) -> bool:
     """Whether this is * for all columns of all streams."""
     return isinstance(item.value, exp.Star)
 
 
-def _outputs(item: Item, number: int, scope: Scope, star: Sequence[tuple[str, Ref]]) -> Iterator[Output]:
+def _outputs(item: SelectItem, number: int, scope: Scope, star: Sequence[tuple[str, Ref]]) -> Iterator[OutputColumn]:
     value = item.value
     if is_star(item) or (isinstance(value, exp.Column) and isinstance(value.this, exp.Star)):
         _check_star(item)
         refs = list(star) if is_star(item) else _of_stream(value, scope, star)
-        yield from (Output(name, ref, item.position) for name, ref in refs)
+        yield from (OutputColumn(name, ref, item.position) for name, ref in refs)
     else:
-        yield Output(item.alias.text if item.alias else _name(value, number, scope), value, item.position)
+        yield OutputColumn(item.alias.text if item.alias else _name(value, number, scope), value, item.position)
 
 
-def _are_equal(one: Output, other: Output, scope: Scope) -> bool:
+def _are_equal(one: OutputColumn, other: OutputColumn, scope: Scope) -> bool:
     """Whether two stars stand for the same column, which comes once: a key of both streams."""
     refs = {each.value for each in (one, other) if isinstance(each.value, Ref)}
     both_stars = isinstance(one.value, Ref) and isinstance(other.value, Ref)
     return both_stars and (len(refs) == 1 or any(group.issuperset(refs) for group in scope.equal))
 
 
-def _check_star(item: Item) -> None:
+def _check_star(item: SelectItem) -> None:
     if item.alias is not None:
         raise SqlError("* has no alias: it stands for several columns", item.alias.position)
     star = item.value if is_star(item) else item.value.this
@@ -64,15 +64,15 @@ def _check_star(item: Item) -> None:
 
 
 def _of_stream(value: exp.Expr, scope: Scope, star: Sequence[tuple[str, Ref]]) -> list[tuple[str, Ref]]:
-    """What `A.*` stands for: a column of a name that others have too is called as in the results."""
+    """The columns that `A.*` stands for; one whose name other streams have too is called as in the results."""
     assert isinstance(value, exp.Column)
-    side = scope.stream(value.table, place_of(value, scope.sql))
+    side = scope.stream(value.table, position_of(value, scope.sql))
     known = {ref: name for name, ref in star}
     return [(known.get(ref, ref.name), ref) for ref in scope.refs(side)]
 
 
 def _name(value: exp.Expr, number: int, scope: Scope) -> str:
-    """Of an item without an alias: the column's name, or the function's."""
+    """The name of an item without an alias: that of the column or the function, else its number."""
     while isinstance(value, exp.Paren):
         value = value.this
     if isinstance(value, exp.Column):

@@ -1,8 +1,10 @@
-"""Options of sources, by which Spark's readers would do nothing if they are misspelt: the slips that can be seen."""
+"""The columns of a source, wherever a script runs.
 
-import os
+Columns that a statement lists are the schema. Without them the source must know its own: generated streams do, and so
+do Parquet files and Delta tables that are there. Nothing here needs Spark or Java.
+"""
+
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,44 +16,12 @@ from sqlglot.errors import SqlglotError
 from punctuated.errors import ColumnError, StreamError
 from punctuated.model.arguments import closest_name
 from punctuated.sql.parse.syntax import CreateStream
-from punctuated.storage.tables.location import LOCAL, has_scheme, locate, split_path
+from punctuated.sql.sources.options import PATH, check_spelling, option_named, with_path
+from punctuated.storage.tables.location import locate
 
-_ALIKE = 0.85  # names that differ by more may be options that a new Spark has
-_OF_FILES = (
-    *("path", "maxFilesPerTrigger", "maxBytesPerTrigger", "maxFileAge", "latestFirst", "fileNameOnly", "cleanSource"),
-    *("sourceArchiveDir", "pathGlobFilter", "modifiedBefore", "modifiedAfter", "recursiveFileLookup", "basePath"),
-)
-_OF_TEXTS = (
-    *("encoding", "lineSep", "mode", "columnNameOfCorruptRecord", "dateFormat", "timestampFormat", "locale"),
-    *("timestampNTZFormat", "timeZone", "samplingRatio", "multiLine", "enableDateTimeParsingFallback"),
-)
-KNOWN: Mapping[str, tuple[str, ...]] = {
-    "parquet": (*_OF_FILES, "lane", "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"),
-    "delta": (
-        *_OF_FILES,
-        "startingVersion",
-        "startingTimestamp",
-        "ignoreDeletes",
-        "ignoreChanges",
-        "skipChangeCommits",
-    ),
-    "csv": (
-        *(*_OF_FILES, *_OF_TEXTS, "header", "sep", "delimiter", "quote", "escape", "comment", "inferSchema"),
-        *("enforceSchema", "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace", "nullValue", "nanValue"),
-        *("positiveInf", "negativeInf", "maxColumns", "maxCharsPerColumn", "emptyValue", "charToEscapeQuoteEscaping"),
-        *("unescapedQuoteHandling", "preferDate"),
-    ),
-    "json": (
-        *(*_OF_FILES, *_OF_TEXTS, "primitivesAsString", "prefersDecimal", "allowComments", "allowUnquotedFieldNames"),
-        *("allowSingleQuotes", "allowNumericLeadingZeros", "allowBackslashEscapingAnyCharacter", "dropFieldIfAllNull"),
-        *("allowUnquotedControlChars", "allowNonNumericNumbers", "ignoreNullFields"),
-    ),
-    "rate": ("rowsPerSecond", "rampUpTime", "numPartitions"),
-}
-_TRUTHS = {"true": True, "false": False}
 _T = exp.DataType.Type
 _INSTANT = pa.timestamp("us", tz="UTC")
-_PLAIN = {
+_TYPES = {
     _T.BOOLEAN: pa.bool_(),
     _T.TINYINT: pa.int8(),
     _T.SMALLINT: pa.int16(),
@@ -69,32 +39,15 @@ _PLAIN = {
     _T.TIMESTAMPLTZ: _INSTANT,
     _T.TIMESTAMPNTZ: pa.timestamp("us"),
 }
-_PRECISION, _SCALE = 10, 0  # of a decimal that says nothing, as in Spark
-PATH = "path"
+_PRECISION, _SCALE = 10, 0  # of DECIMAL without numbers, as in Spark
 GENERATOR, PARQUET, DELTA, RATE = "generator", "parquet", "delta", "rate"
 FILES = (PARQUET, "csv", "json", "orc", "text", "avro", "xml")
 _OF_RATE = pa.schema([("timestamp", pa.timestamp("us", tz="UTC")), ("value", pa.int64())])
-_KNOWN = (GENERATOR, DELTA, RATE, *FILES, "rate-micro-batch", "socket", "kafka")
-_WILD = frozenset("*?[{")
+_SOURCES = (GENERATOR, DELTA, RATE, *FILES, "rate-micro-batch", "socket", "kafka")
+_WILDCARDS = frozenset("*?[{")
 
 
-def check_spelling(stream: str, source: str, options: Mapping[str, str]) -> None:
-    """Raise if an option is almost one that its source has."""
-    known = {each.lower(): each for each in KNOWN.get(source, ())}
-    for name in options:
-        near = get_close_matches(name.lower(), known, n=1, cutoff=_ALIKE)
-        if near and name.lower() not in known:
-            raise StreamError(f"stream {stream!r}: {source!r} has no option {name}; did you mean {known[near[0]]!r}?")
-
-
-def truth_of(name: str, text: str) -> bool:
-    """An option that is true or false."""
-    if text.lower() not in _TRUTHS:
-        raise StreamError(f"option {name}={text!r}: give true or false")
-    return _TRUTHS[text.lower()]
-
-
-# Types of columns as a script writes them, in Arrow's terms: those of Spark's SQL and their common other names.
+# Types: those of Spark's SQL and their usual synonyms
 
 
 def arrow_type(text: str) -> pa.DataType:
@@ -113,7 +66,7 @@ def arrow_type(text: str) -> pa.DataType:
 
 
 def schema_of(columns: tuple[tuple[str, str], ...]) -> pa.Schema:
-    """The columns of a stream, by their names and types."""
+    """The schema that a statement lists, from names and types of SQL."""
     return pa.schema([(name, arrow_type(text)) for name, text in columns])
 
 
@@ -128,84 +81,49 @@ def _arrow_type(tree: exp.DataType) -> pa.DataType:
         return pa.map_(*map(_arrow_type, inner))
     if tree.this is _T.STRUCT:
         return pa.struct([(each.name, _arrow_type(each.args["kind"])) for each in inner])
-    return _PLAIN[tree.this]
+    return _TYPES[tree.this]
 
 
 # Paths in a script: relative ones are meant from the folder that the script lies in.
 
 
-def from_folder(path: str, folder: Path) -> str:
-    """A path as it is seen from anywhere.
-
-    >>> from_folder("out/x", Path("/home/me")), from_folder("s3a://bucket/x", Path("/home/me"))
-    ('/home/me/out/x', 's3a://bucket/x')
-    """
-    return path if has_scheme(path) else os.path.normpath(folder.absolute() / Path(path).expanduser())
+# Columns of a stream
 
 
-def with_path(options: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """The same options, `path` among them as it is seen from anywhere."""
-    found = option_named(PATH, options)
-    return {name: from_folder(text, folder) if name == found else text for name, text in options.items()}
-
-
-def option_named(wanted: str, options: Mapping[str, str]) -> str | None:
-    """How an option is spelled, if it is given: case does not matter."""
-    return next((name for name in options if name.lower() == wanted.lower()), None)
-
-
-def take_option(wanted: str, options: dict[str, str]) -> str | None:
-    """The value of an option, taken out of them."""
-    name = option_named(wanted, options)
-    return None if name is None else options.pop(name)
-
-
-def local_path(path: str) -> Path | None:
-    """The path on this host, if it is one."""
-    scheme, _, inside = split_path(path)
-    return Path(inside) if scheme == LOCAL else None
-
-
-# Sources of streams, as far as they are the same wherever a script runs: their names, options and columns.
-#
-# Columns that a statement names are the schema. Without them the source must know its own: generated streams do, and
-# so do Parquet files and Delta tables that are there. Nothing here needs Spark or Java.
-
-
-class Sources(Protocol):
-    """Where a script runs: how its statements become data."""
+class SqlSources(Protocol):
+    """Opens the sources of CREATE STREAM statements, in the place where a query runs."""
 
     def open(self, statement: CreateStream) -> Any:
         """The data of a stream, as `pt.stream` takes them."""
 
 
 class OutlineSources:
-    """Columns without rows: all that is needed to check a script and to see its plans."""
+    """Opens each stream as a table without rows: enough to check a script and to show its plans."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def open(self, statement: CreateStream) -> pa.Table:
-        """An empty table."""
+        """An empty table with the columns of the stream."""
         return columns_of(statement, self._folder).empty_table()
 
 
 def options_of(statement: CreateStream, folder: Path) -> dict[str, str]:
-    """The options of a source, its path as it is seen from anywhere."""
-    given = with_path(statement.options, folder)
-    check_spelling(statement.name, statement.source, given)
-    if statement.source in (*FILES, DELTA) and option_named(PATH, given) is None:
+    """The options of a stream, checked, with an absolute path; `folder` is that of the script."""
+    options = with_path(statement.options, folder)
+    check_spelling(statement.name, statement.source, options)
+    if statement.source in (*FILES, DELTA) and option_named(PATH, options) is None:
         raise StreamError(f"stream {statement.name!r} reads {statement.source!r} files: give OPTIONS (path '…')")
-    return given
+    return options
 
 
 def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
-    """The columns that a stream reads."""
+    """The names and types of the columns that a stream reads; `folder` is that of the script."""
     options = options_of(statement, folder)
     own = generated_columns(options) if statement.source == GENERATOR else None
     if statement.columns:
-        given = schema_of(statement.columns)
-        return given if own is None else _chosen(given, own, statement.name)
+        listed = schema_of(statement.columns)
+        return listed if own is None else _chosen(listed, own, statement.name)
     if own is not None:
         return own
     if statement.source == RATE:
@@ -215,8 +133,8 @@ def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
         return _in_utc(parquet_files(path).schema)
     if statement.source == DELTA:
         return _in_utc(pa.schema(delta_table(path).schema().to_arrow()))
-    near = None if statement.source in _KNOWN else closest_name(statement.source, _KNOWN)
-    hint = f". Did you mean {near!r}?" if near else ""
+    nearest = None if statement.source in _SOURCES else closest_name(statement.source, _SOURCES)
+    hint = f". Did you mean {nearest!r}?" if nearest else ""
     raise StreamError(
         f"stream {statement.name!r} reads {statement.source!r}, which does not say what its columns are: name them in "
         f"CREATE STREAM {statement.name} (column TYPE, …){hint}"
@@ -224,7 +142,7 @@ def columns_of(statement: CreateStream, folder: Path) -> pa.Schema:
 
 
 def _in_utc(columns: pa.Schema) -> pa.Schema:
-    """The columns of files; what clock a moment was written by is lost on Spark, and so it is everywhere."""
+    """The columns of files with all time zones as UTC: Spark does not keep others, so no place does."""
     return pa.schema(
         pa.field(each.name, pa.timestamp(each.type.unit, "UTC") if _has_zone(each.type) else each.type)
         for each in columns
@@ -235,9 +153,9 @@ def _has_zone(dtype: pa.DataType) -> bool:
     return pa.types.is_timestamp(dtype) and dtype.tz is not None
 
 
-def _chosen(given: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
-    """Columns of a generated stream that a statement names; they have the types that they have."""
-    for field in given:
+def _chosen(listed: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
+    """The columns of a generated stream that a statement lists; raises if one is missing or of another type."""
+    for field in listed:
         if field.name not in own.names:
             raise ColumnError(f"stream {stream!r} has no column {field.name!r}; it has {', '.join(own.names)}")
         if field.type != own.field(field.name).type:
@@ -245,10 +163,10 @@ def _chosen(given: pa.Schema, own: pa.Schema, stream: str) -> pa.Schema:
                 f"stream {stream!r}: column {field.name!r} is generated as {own.field(field.name).type}, not as "
                 f"{field.type}; leave out the columns, or give the type that it has"
             )
-    return pa.schema([own.field(name) for name in given.names])
+    return pa.schema([own.field(name) for name in listed.names])
 
 
-# What sources know of themselves
+# Kinds of sources
 
 
 def generated_columns(options: Mapping[str, str]) -> pa.Schema:
@@ -267,7 +185,7 @@ def generated_columns(options: Mapping[str, str]) -> pa.Schema:
 
 
 def is_endless(statement: CreateStream, folder: Path) -> bool:
-    """Whether rows come for ever, so that nobody can read to the end."""
+    """Whether rows of a stream come forever, so that it cannot be read to the end."""
     if statement.source == GENERATOR:
         names = {name.lower() for name in options_of(statement, folder)}
         return not names & {"rows", "auctions"}
@@ -275,10 +193,10 @@ def is_endless(statement: CreateStream, folder: Path) -> bool:
 
 
 def parquet_files(path: str) -> ds.Dataset:
-    """Parquet files at a path: a file, a folder or a pattern."""
+    """The Parquet files at a path: a file, a folder or a pattern."""
     try:
         files, inside = locate(path)
-        found = inside if not _WILD & set(inside) else list(_matching(inside))
+        found = inside if not _WILDCARDS & set(inside) else list(_matching(inside))
         return ds.dataset(found, filesystem=files, format=PARQUET, partitioning="hive")
     except (OSError, ValueError, pa.ArrowException) as error:
         raise StreamError(
@@ -296,7 +214,7 @@ def _matching(pattern: str) -> Iterator[str]:
 
 
 def delta_table(path: str) -> Any:
-    """A Delta table, by the package deltalake."""
+    """The Delta table at a path, opened by the package deltalake."""
     try:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError

@@ -19,14 +19,16 @@ from typer.testing import CliRunner, Result
 
 import punctuated as pt
 from punctuated.cli.main import app
-from punctuated.cli.run_session import Interrupts
-from punctuated.cli.run_view import JsonView, LinesView, RowLines, Watched, draw, in_a_line
+from punctuated.cli.rows import RowLines
+from punctuated.cli.run_progress import WatchedQuery
+from punctuated.cli.run_spark import Interrupts
+from punctuated.cli.view import JsonView, LinesView
 from punctuated.model.times import FOREVER
 from punctuated.spark.metrics.join_metrics import Counters, JoinMetrics
 from punctuated.spark.source.auctions import AuctionStream, auction_table
 from punctuated.sql.run.figures import Figures
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 STREAMS = """
 CREATE STREAM auctions (KEY item_id, TIME opened_at, WINDOW [RANGE 1 HOUR], PUNCTUATED BY UNIQUE)
 FROM 'generator' OPTIONS (stream 'auctions', {options});
@@ -246,10 +248,10 @@ def figures() -> Figures:
     total = Counters(tuples_left=100, state_left=7, punctuations_right=3, rejected_late_left=2, punctuations_out=4)
     names = {"left": "A", "right": "B"}
     watermarks: dict[str, int | None] = {"left": 1_000_000, "right": FOREVER}
-    found.take(
+    found.add_metrics(
         JoinMetrics("id", "q", "", 0, "", 100, 2, 0, 0, 0, 2, watermarks, total=total, in_batch=total, streams=names)
     )
-    found.wrote(50)
+    found.add_output(50)
     return found
 
 
@@ -267,8 +269,8 @@ def test_figures_are_those_of_the_metrics() -> None:
 def test_a_query_in_a_line_and_in_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     from rich.console import Console
 
-    watched = Watched("counts", "parquet out", figures(), "running")
-    line = in_a_line(watched)
+    watched = WatchedQuery("counts", "parquet out", figures(), "running")
+    line = watched.line()
     for words in (
         "100 rows in",
         "50 rows",
@@ -279,7 +281,7 @@ def test_a_query_in_a_line_and_in_a_table(capsys: pytest.CaptureFixture[str]) ->
     ):
         assert words in line
     console = Console(width=120)
-    for part in draw(watched):
+    for part in watched.draw():
         console.print(part)
     shown = capsys.readouterr().out
     for words in ("counts → parquet out", "running", "A", "100", "1970-01-01 00:00:01", "ended"):
@@ -287,7 +289,7 @@ def test_a_query_in_a_line_and_in_a_table(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_views_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    watched = Watched("counts", "parquet out", figures())
+    watched = WatchedQuery("counts", "parquet out", figures())
     JsonView(sys.stdout).show([watched])
     told = json.loads(capsys.readouterr().out)
     assert (told["event"], told["query"], told["streams"]["A"]["state"]) == ("batch", "counts", 7)
@@ -310,7 +312,7 @@ def test_rows_share_a_header_until_another_query_prints() -> None:
 def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     code = """
 import os, signal, time
-from punctuated.cli.main.run_session import Interrupts
+from punctuated.cli.run_spark import Interrupts
 with Interrupts() as stop:
     os.kill(os.getpid(), signal.SIGINT)
     print(stop.asked, flush=True)

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 import punctuated as pt
-from punctuated.sql.parse.statements import CreateStream, Explain, Insert, Select, parse_query, parse_script
+from punctuated.sql.parse.statements import parse_query, parse_script
+from punctuated.sql.parse.syntax import CreateStream, Explain, Insert, Select
 
 CREATE = """-- bids of an auction house
 CREATE STREAM bids (
@@ -38,7 +39,7 @@ def test_create_stream() -> None:
     options = {"path": "/data/bids", "maxFilesPerTrigger": "1", "spark.x": "true", "a b": "-2.5"}
     assert made.options == options
     assert (made.position.line, made.position.column) == (2, 1)
-    assert (made.places["TIME"].line, made.places["price"].column) == (4, 16)
+    assert (made.positions["TIME"].line, made.positions["price"].column) == (4, 16)
 
 
 def test_insert_explain_and_select() -> None:
@@ -57,7 +58,7 @@ def test_words_are_read_in_any_case() -> None:
     assert isinstance(query, Select)
     (block,) = query.blocks
     assert block.source.alias is not None and block.source.alias.text == "t"
-    assert block.near[0].length.value == "5 min" and block.having is not None
+    assert block.within[0].length.value == "5 min" and block.having is not None
 
 
 @pytest.mark.parametrize(
