@@ -66,7 +66,7 @@ def _run(view: View, out: Path, auctions: int, batches: int, spark: bool) -> boo
     )
     given = make_streams(auctions, batches)
     out.mkdir(parents=True, exist_ok=True)
-    without = TableQuery(given.prepared(aware=False))
+    without = TableQuery(given.joined(aware=False))
     moments: list[Moment] = []
     with closing(on_spark(given, view, out / "spark.log") if spark else on_tables(given, view)) as steps:
         for measured in steps:

@@ -1,6 +1,7 @@
 """The demo without Spark: its streams, and the same join over tables in this process."""
 
 import time
+import warnings
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,7 @@ import pyarrow as pa
 
 import punctuated as pt
 from punctuated.cli.demo_view import Reading, View
-from punctuated.experiments.tables_engine import Prepared, prepare
-from punctuated.experiments.trial import SECOND_US, cut
+from punctuated.errors import UnboundedStateWarning
 from punctuated.model.times import to_microseconds
 from punctuated.operator.driver import JoinDriver
 from punctuated.output.batch_result import BatchResult
@@ -18,6 +18,7 @@ from punctuated.output.groups.grouping import Grouping
 from punctuated.output.views import View as Output
 from punctuated.runtime.kernel_groups import Kernels, kernels_of
 from punctuated.runtime.warm_up import compile_beside
+from punctuated.streams.generator import cut
 
 WINDOW = "10 minutes"
 LOADING = "loading the join (the first time on a machine it is compiled: 10 to 20 s)"
@@ -32,9 +33,11 @@ class Streams:
     offered: list[pa.Table]
     step_s: float
 
-    def prepared(self, aware: bool) -> Prepared:
-        """The join over tables."""
-        return prepare(*declare(self.opened, self.offered, aware), "pwjoin" if aware else "wjoin")
+    def joined(self, aware: bool) -> Any:
+        """The join over tables; without punctuations its state is unbounded, which the demo is there to show."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnboundedStateWarning)
+            return pt.join(*declare(self.opened, self.offered, aware), algorithm="pwjoin" if aware else "wjoin")
 
 
 def make_streams(auctions: int, batches: int) -> Streams:
@@ -45,7 +48,7 @@ def make_streams(auctions: int, batches: int) -> Streams:
         cut(table, step_us, batches, time_column=column)
         for table, column in ((opened, "opened_at"), (offered, "bid_at"))
     )
-    return Streams(left, right, step_us / SECOND_US)
+    return Streams(left, right, step_us / 1e6)
 
 
 def declare(opened: Any, offered: Any, aware: bool) -> tuple[pt.Stream, pt.Stream]:
@@ -80,17 +83,17 @@ class Measured:
 class TableQuery:
     """`SELECT item_id, count(*) … GROUP BY item_id` over one join of tables."""
 
-    def __init__(self, prepared: Prepared) -> None:
-        self._prepared = prepared
-        self.driver: JoinDriver = prepared.driver()
+    def __init__(self, joined: Any) -> None:
+        self._batches = joined.batches
+        self.driver: JoinDriver = joined.bound.driver()
         grouping = Grouping(("item_id",), {"bids": pt.count()})
-        self._groups = prepared.bound.seen_as(Output.GROUPS, grouping).groups()
+        self._groups = joined.bound.seen_as(Output.GROUPS, grouping).groups()
         self._done, self._final = 0, 0
         self.latest: tuple[int, int] | None = None
 
     def up_to(self, batch: int) -> Reading:
         """Process all batches up to this one."""
-        for batches in self._prepared.batches[self._done : batch + 1]:
+        for batches in self._batches[self._done : batch + 1]:
             self._take(self.driver.process(*batches))
         self._done = max(self._done, batch + 1)
         counts = self.driver.counts()
@@ -115,14 +118,14 @@ def last_row(groups: pa.Table) -> tuple[int, int] | None:
 
 def needed_kernels(given: Streams) -> tuple[Kernels, ...]:
     """What the join and its groups need."""
-    return kernels_of(given.prepared(aware=True).bound.spec)
+    return kernels_of(given.joined(aware=True).bound.spec)
 
 
 def on_tables(given: Streams, view: View) -> Generator[Measured]:
     """The join with punctuations, in this process; on a terminal the streams are replayed over some seconds."""
     with view.busy(LOADING):
         compile_beside(needed_kernels(given))
-    query, pause = TableQuery(given.prepared(aware=True)), REPLAY_S / len(given.opened) if view.is_live else 0.0
+    query, pause = TableQuery(given.joined(aware=True)), REPLAY_S / len(given.opened) if view.is_live else 0.0
     for batch in range(len(given.opened)):
         start = time.perf_counter()
         reading = query.up_to(batch)

@@ -2,7 +2,7 @@
 
 One function per formula, over one `CostModel`. *A* is the left stream and *B* the right one; a pair of two numbers, and
 a pair of two letters such as "TN", always has the left one first. With logical windows, `windows` are rates times
-lengths (KN-09). Formulas that are here only because a paper prints them come from `paper`.
+lengths (KN-09). Equations that no plan goes by are in the repository's `papers`, beside the experiments.
 """
 
 from punctuated.plan.cost.choice import ALL_PAIRS, best, candidates
@@ -19,19 +19,7 @@ from punctuated.plan.cost.model import (
     unit_time_cost,
 )
 from punctuated.plan.cost.output import output_rate, selectivity
-from punctuated.plan.cost.paper.closed_forms import hh_ht_ratio, ht_nt_ratio, th_hh_ratio, tn_th_ratio
-from punctuated.plan.cost.paper.limited_output import (
-    cpu_limited_output_rate,
-    limited_output_rate,
-    memory_limited_output_rate,
-    output_rate_of_left_rate,
-    output_rate_of_left_window,
-    output_rate_of_split,
-    split_resources,
-)
-from punctuated.plan.cost.paper.one_way import btree_cost, hash_cost, nested_loops_cost, ttree_cost
-from punctuated.plan.cost.paper.pwjoin_state import purge_probability, pwjoin_state
-from punctuated.plan.cost.paper.table import PAPER_TABLE, Workload
+from punctuated.plan.cost.table import PAPER_TABLE, Workload
 from punctuated.plan.cost.waits import window_state
 from punctuated.plan.cost.weights import (
     KANG_WEIGHTS,
@@ -62,35 +50,18 @@ __all__ = [
     "Weights",
     "Workload",
     "best",
-    "btree_cost",
     "calibrated_weights",
     "candidates",
-    "cpu_limited_output_rate",
     "crossovers",
     "direction_costs",
-    "hash_cost",
-    "hh_ht_ratio",
-    "ht_nt_ratio",
     "insert_cost",
     "invalidate_cost",
-    "limited_output_rate",
     "load_weights",
-    "memory_limited_output_rate",
-    "nested_loops_cost",
     "one_way_cost",
     "output_rate",
-    "output_rate_of_left_rate",
-    "output_rate_of_left_window",
-    "output_rate_of_split",
     "probe_cost",
-    "purge_probability",
-    "pwjoin_state",
     "save_weights",
     "selectivity",
-    "split_resources",
-    "th_hh_ratio",
-    "tn_th_ratio",
-    "ttree_cost",
     "unit_time_cost",
     "weights_content",
     "weights_path",

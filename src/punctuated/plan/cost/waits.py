@@ -5,8 +5,7 @@ whose value is over when it comes is not stored at all. So the state is `rate * 
 would hold, less what punctuations remove. Waits are taken to be spread exponentially around their mean, as they are if
 any open value may be the next to end.
 
-Not so Eq. (1) of PWJoin (see `punctuated.plan.cost.paper`), which takes off all values that have ever ended, also those
-that no longer come.
+Eq. (1) of PWJoin is no such model: it takes off all values that have ever ended, also those that no longer come.
 """
 
 import math

@@ -230,7 +230,7 @@ def _object(content: Any, needed: tuple[str, ...], optional: tuple[str, ...], na
 
 # The weights that plans go by: those saved for this machine, or else those of the reference machine.
 #
-# `punctuated cost calibrate` measures and saves some; how, is in `punctuated.experiments.calibration`.
+# `punctuated cost calibrate` measures and saves some; how, is in `punctuated.runtime.calibration`.
 
 
 # Measured on 15 November 2026 on one core of an AMD EPYC (Zen 4, 1 MiB of L2), with Python 3.11 and numba 0.68.1;
