@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from papers.lab import plot
-from papers.lab.claim import Claim, Result, Verdict, listed
-from papers.lab.experiment import ON_TABLES, Experiment, Run
+from papers.lab.claim import Claim, Result
+from papers.lab.experiment import Run, tables_experiment
 from punctuated.plan import cost
 from punctuated.runtime.calibration.timed_join import TimedJoin
 
@@ -42,31 +42,19 @@ def _cheapest(work: Callable[[int], float], n: int) -> float:
     return min(work(n) for _ in range(REPEATS))
 
 
-def _saved_early(result: Result) -> Verdict:
+def _saved_early(result: Result) -> tuple[float, list[float]]:
+    """The share of what the largest buckets save that is saved at the chosen size, and all bytes beside keys."""
     taken = {each["size"]: each["bytes"] - result["bytes"]["N"] for each in result["points"]}
     most, least = taken[SIZES[0]], taken[SIZES[-1]]
-    saved = (most - taken[CHOSEN]) / (most - least)
-    beside_keys = listed(taken.values(), ".1f")
-    return (
-        saved >= LEAST_SAVED,
-        f"{saved:.0%} of what {SIZES[-1]} save over {SIZES[0]}; beside keys {beside_keys} bytes",
-    )
+    return (most - taken[CHOSEN]) / (most - least), list(taken.values())
 
 
-def _in_proportion(result: Result) -> Verdict:
-    buckets, search = (
-        np.array([each[name] for each in result["points"]]) for name in ("tuples_per_bucket", "search_ns")
-    )
+def _line(result: Result) -> tuple[float, float, float]:
+    """The line of searches over tuples per bucket: nanoseconds at none, more of them per tuple, and r²."""
+    points = result["points"]
+    buckets, search = (np.array([each[name] for each in points]) for name in ("tuples_per_bucket", "search_ns"))
     per_tuple, fixed = np.polyfit(buckets, search, 1)
-    fit = float(np.corrcoef(buckets, search)[0, 1] ** 2)
-    found = f"{fixed:.1f} ns and {per_tuple:.1f} ns per tuple in the bucket, r² {fit:.2f}"
-    return per_tuple > 0 and fit >= LEAST_FIT, found
-
-
-def _trees_by_size(result: Result) -> Verdict:
-    memory = result["bytes"]
-    above_b, above_h = (memory[structure] / memory["T"] - 1 for structure in "BH")
-    return above_b > 0, f"{above_b:+.0%}; hash buckets {above_h:+.0%}"
+    return fixed, per_tuple, float(np.corrcoef(buckets, search)[0, 1] ** 2)
 
 
 CLAIMS = (
@@ -74,21 +62,29 @@ CLAIMS = (
         f"Most of the memory that larger buckets save is saved at {CHOSEN} tuples per bucket",
         "memory utilisation improves steeply up to 10 tuples per bucket and flattens then",
         _saved_early,
+        lambda saved, _: saved >= LEAST_SAVED,
+        f"{{:.0%}} of what {SIZES[-1]} save over {SIZES[0]}; beside keys {{:.1f}} bytes",
     ),
     Claim(
         "By the paper's weights, with two tuples per bucket only HN, HH and NH win",
         "with two tuples per bucket two crossovers are left: HN, HH, NH",
-        lambda result: (result["winners_of_two"] == ["HN", "HH", "NH"], ", ".join(result["winners_of_two"])),
+        lambda m: m["winners_of_two"],
+        lambda winners: winners == ["HN", "HH", "NH"],
+        "{}",
     ),
     Claim(
         f"A search costs the more the fuller its bucket is, in proportion (r² at least {LEAST_FIT:g})",
         "a bucket with one tuple more costs one comparison more",
-        _in_proportion,
+        _line,
+        lambda _, per_tuple, fit: per_tuple > 0 and fit >= LEAST_FIT,
+        "{:.1f} ns and {:.1f} ns per tuple in the bucket, r² {:.2f}",
     ),
     Claim(
         "A B+tree takes more memory than a T-tree",
         "a B+tree takes about 10 % more memory than a T-tree, hash buckets about 5 %",
-        _trees_by_size,
+        lambda m: tuple(m["bytes"][structure] / m["bytes"]["T"] - 1 for structure in "BH"),
+        lambda b, _: b > 0,
+        "{:+.0%}; hash buckets {:+.0%}",
     ),
 )
 
@@ -121,13 +117,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 EXPERIMENTS = (
-    Experiment(
-        "kn_bucket_sizes",
-        "Hash buckets of 2 to 100 tuples",
-        "Kang et al., section 5.1",
-        measure,
-        CLAIMS,
-        draw,
-        ON_TABLES,
+    tables_experiment(
+        "kn_bucket_sizes", "Hash buckets of 2 to 100 tuples", "Kang et al., section 5.1", measure, CLAIMS, draw
     ),
 )

@@ -7,6 +7,7 @@ All costs of Table 3 come out to the printed digits, if an update of a T-tree co
 is printed only those without a T-tree would (XD-01).
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ import numpy as np
 
 from papers.kang import plot as kang
 from papers.lab import plot
-from papers.lab.claim import Claim, Result, Verdict, listed
-from papers.lab.experiment import ON_TABLES, Experiment, Run
+from papers.lab.claim import Claim, Result
+from papers.lab.experiment import Run, tables_experiment
 from punctuated.plan import cost
 from punctuated.plan.cost.weights import machine_weights
 
@@ -61,40 +62,27 @@ def _shares(result: Result, weights: str) -> list[float]:
     return [each["share"] for each in result["models"][weights]["crossovers"]]
 
 
-def _same_winners(result: Result) -> Verdict:
-    found = _winners(result, "paper")
-    return found == list(PAPER_WINNERS), ", ".join(found)
-
-
-def _near_fifths(result: Result) -> Verdict:
-    shares = _shares(result, "paper")
-    holds = len(shares) == 4 and abs(shares[1] - 0.2) < 0.03 and abs(shares[2] - 0.8) < 0.03
-    return holds, f"crossovers at {listed(shares, '.2%')}"
-
-
-def _asymmetric_at_both_ends(result: Result) -> Verdict:
-    found = _winners(result, "machine")
-    return (
-        len(found) > 1 and found[0] == found[-1][::-1] and found[0] != found[-1],
-        f"{', '.join(found)}, crossovers at {listed(_shares(result, 'machine'), '.2%')}",
-    )
-
-
 MODEL_CLAIMS = (
     Claim(
         f"With the paper's weights the winners are {', '.join(PAPER_WINNERS)}",
         "from left to right TN, TH, HH, HT and NT win",
-        _same_winners,
+        lambda m: _winners(m, "paper"),
+        lambda winners: winners == list(PAPER_WINNERS),
+        "{}",
     ),
     Claim(
         "TH gives way to HH at about 20 % of A, HH to HT at about 80 %",
         "TH gives way to HH at about 20/80, HH to HT at about 80/20",
-        _near_fifths,
+        lambda m: _shares(m, "paper"),
+        lambda shares: len(shares) == 4 and abs(shares[1] - 0.2) < 0.03 and abs(shares[2] - 0.8) < 0.03,
+        "crossovers at {:.2%}",
     ),
     Claim(
         "With the weights of this machine, too, an asymmetric pair wins at one end, its mirror image at the other",
         "TN wins at the left end, NT at the right one",
-        _asymmetric_at_both_ends,
+        lambda m: (_winners(m, "machine"), _shares(m, "machine")),
+        lambda winners, _: len(winners) > 1 and winners[0] == winners[-1][::-1] and winners[0] != winners[-1],
+        "{}, crossovers at {:.2%}",
     ),
 )
 
@@ -144,45 +132,49 @@ def evaluate_table(run: Run) -> Result:
     }
 
 
-def _all_digits(result: Result) -> Verdict:
-    errors = [abs(row["recomputed"][pair] - row["printed"][pair]) for row in result["rows"] for pair in row["printed"]]
-    equal = sum(error <= _HALF_A_DIGIT + 1e-9 for error in errors)
-    return equal == len(errors) == 24, f"{equal} of {len(errors)}, largest difference {max(errors):.4f}"
-
-
-def _order(costs: dict[str, float]) -> list[str]:
-    return sorted(costs, key=lambda pair: round(costs[pair], 2))
-
-
-def _same_cheapest(result: Result) -> Verdict:
-    cheapest = [min(row["recomputed"], key=lambda pair: row["recomputed"][pair]) for row in result["rows"]]
-    return cheapest == list(TABLE_WINNERS), ", ".join(cheapest)
-
-
-def _same_order(result: Result) -> Verdict:
+def _errors(result: Result) -> list[float]:
     rows = result["rows"]
-    return (
-        all(_order(row["recomputed"]) == _order(row["printed"]) for row in rows),
-        "; ".join(" ".join(_order(row["recomputed"])) for row in rows),
-    )
+    return [abs(row["recomputed"][pair] - row["printed"][pair]) for row in rows for pair in row["printed"]]
 
 
-def _half_as_efficient_again(result: Result) -> Verdict:
-    tn, hh = (result["rows"][0]["recomputed"][pair] for pair in ("TN", "HH"))
-    return (
-        0.5 < hh / tn - 1 < 0.52,
-        f"TN {tn:.2f}, HH {hh:.2f}: saves {1 - tn / hh:.0%}, {hh / tn - 1:.0%} more efficient",
-    )
+def _equal(errors: Sequence[float]) -> int:
+    return sum(error <= _HALF_A_DIGIT + 1e-9 for error in errors)
+
+
+def _orders(result: Result, what: str) -> list[str]:
+    """The pairs of each workload, from the cheapest on."""
+    costs = [row[what] for row in result["rows"]]
+    return [" ".join(sorted(each, key=lambda pair: round(each[pair], 2))) for each in costs]
 
 
 TABLE_CLAIMS = (
-    Claim("All 24 costs come out to the printed digits", "24 costs", _all_digits),
-    Claim(f"The winners are {', '.join(TABLE_WINNERS)}", "TN, HT and HH win", _same_cheapest),
-    Claim("Pairs come in the printed order in every workload", "the order of the printed costs", _same_order),
+    Claim(
+        "All 24 costs come out to the printed digits",
+        "24 costs",
+        _errors,
+        lambda errors: _equal(errors) == len(errors) == 24,
+        lambda errors: f"{_equal(errors)} of {len(errors)}, largest difference {max(errors):.4f}",
+    ),
+    Claim(
+        f"The winners are {', '.join(TABLE_WINNERS)}",
+        "TN, HT and HH win",
+        lambda m: [min(row["recomputed"], key=row["recomputed"].get) for row in m["rows"]],
+        lambda winners: winners == list(TABLE_WINNERS),
+        "{}",
+    ),
+    Claim(
+        "Pairs come in the printed order in every workload",
+        "the order of the printed costs",
+        lambda m: (_orders(m, "recomputed"), _orders(m, "printed")),
+        lambda recomputed, printed: recomputed == printed,
+        "{}",
+    ),
     Claim(
         "In the first workload the asymmetric TN is 51 % more efficient than the symmetric HH",
         "asymmetric pairs are up to 53 % more efficient, as measured",
-        _half_as_efficient_again,
+        lambda m: tuple(m["rows"][0]["recomputed"][pair] for pair in ("TN", "HH")),
+        lambda tn, hh: 0.5 < hh / tn - 1 < 0.52,
+        lambda tn, hh: f"TN {tn:.2f}, HH {hh:.2f}: saves {1 - tn / hh:.0%}, {hh / tn - 1:.0%} more efficient",
     ),
 )
 
@@ -213,22 +205,20 @@ def draw_table(result: Result, path: Path) -> None:
 
 
 EXPERIMENTS = (
-    Experiment(
+    tables_experiment(
         "kn_fig02",
         "Estimated cost of eight pairs of structures",
         "Kang et al., figure 2",
         evaluate_models,
         MODEL_CLAIMS,
         draw_models,
-        ON_TABLES,
     ),
-    Experiment(
+    tables_experiment(
         "kn_table3",
         "Estimated costs of three workloads",
         "Kang et al., table 3",
         evaluate_table,
         TABLE_CLAIMS,
         draw_table,
-        ON_TABLES,
     ),
 )

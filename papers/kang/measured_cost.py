@@ -6,6 +6,7 @@ either side, and of the cheapest of five minutes.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,16 @@ from papers.kang import plot as kang
 from papers.kang.estimated_cost import COST_LABEL, TOTAL_RATE, WINDOWS
 from papers.kang.pair_cost import MINUTE_S, WindowJoin, measure_pairs
 from papers.lab import plot
-from papers.lab.claim import Claim, Result, Verdict
-from papers.lab.experiment import ON_TABLES, Experiment, Run
+from papers.lab.claim import Claim, Result
+from papers.lab.experiment import Run, tables_experiment
 from punctuated.plan import cost
 from punctuated.plan.cost.weights import machine_weights
 
 MINUTES = 5
 MOST_LOSS = 0.1
 Costs = dict[str, float]  # by pair
+Crossovers = Sequence[Mapping[str, Any]]
+_MORE_EXPENSIVE = f"at most {MOST_LOSS:.0%} more expensive"
 
 
 def _cheapest(costs: Costs) -> str:
@@ -92,68 +95,60 @@ def _from_logit(number: float) -> float:
     return 1 / (1 + math.exp(-number))
 
 
-def _chooses_well(result: Result) -> Verdict:
-    losses = [_loss(point) for point in result["points"]]
-    right = sum(loss == 0 for loss in losses)
-    found = f"the cheapest at {right} of {len(losses)} splits; at worst {max(losses):.1%} more expensive"
-    return max(losses) <= MOST_LOSS, found
+def _factors(estimated: Crossovers, measured: Crossovers) -> list[float]:
+    """By what factors the ratios of the streams differ at estimated and measured crossovers."""
+    pairs = zip(estimated, measured, strict=False)
+    return [math.exp(abs(_logit(one["share"]) - _logit(two["share"]))) for one, two in pairs]
 
 
-def _changes_as_estimated(result: Result) -> Verdict:
-    expected, found = (result["crossovers"][name] for name in ("estimated", "measured"))
-    factors = [math.exp(abs(_logit(a["share"]) - _logit(b["share"]))) for a, b in zip(expected, found, strict=False)]
-    same = [[(each["before"], each["after"]) for each in one] for one in (expected, found)]
-    return (
-        same[0] == same[1] and max(factors, default=1.0) <= MOST_FACTOR,
-        f"estimated {_in_words(expected)}; measured {_in_words(found)}",
-    )
+def _changes(crossovers: Crossovers) -> list[tuple[str, str]]:
+    return [(each["before"], each["after"]) for each in crossovers]
 
 
-def _in_words(crossovers: list[dict[str, Any]]) -> str:
+def _in_words(crossovers: Crossovers) -> str:
     return ", ".join(f"{each['before']}/{each['after']} at {each['share']:.2%}" for each in crossovers) or "none"
 
 
-def _estimates_are_close(result: Result) -> Verdict:
-    errors = [
-        abs(each["estimated"][pair] / each["measured"][pair] - 1)
-        for each in result["points"]
-        for pair in each["measured"]
-    ]
-    typical, within = sorted(errors)[len(errors) // 2], sum(error <= MOST_ERROR for error in errors)
-    return typical <= MOST_ERROR, f"median error {typical:.0%}, {within} of {len(errors)} within that"
+def _errors(result: Result) -> list[float]:
+    points = result["points"]
+    return [abs(each["estimated"][pair] / each["measured"][pair] - 1) for each in points for pair in each["measured"]]
 
 
-def _asymmetric_at_both_ends(result: Result) -> Verdict:
+def _winners(result: Result) -> list[tuple[str, float]]:
+    """The cheapest pairs at both ends and in the middle, and the shares of the left stream there."""
     points = result["points"]
     shown = points[0], points[len(points) // 2], points[-1]
-    left, middle, right = (_cheapest(each["measured"]) for each in shown)
-    return (
-        left != left[::-1] and right != right[::-1] and middle in ("HH", "TT"),
-        ", ".join(f"{_cheapest(each['measured'])} at {each['share']:.2%}" for each in shown),
-    )
+    return [(_cheapest(each["measured"]), each["share"]) for each in shown]
 
 
 SPLIT_CLAIMS = (
     Claim(
-        "At every split the pair that the model chooses is the cheapest one measured, or at most "
-        f"{MOST_LOSS:.0%} more expensive",
+        f"At every split the pair that the model chooses is the cheapest one measured, or {_MORE_EXPENSIVE}",
         "the same winners as estimated",
-        _chooses_well,
+        lambda m: [_loss(point) for point in m["points"]],
+        lambda losses: max(losses) <= MOST_LOSS,
+        lambda losses: f"the cheapest at {losses.count(0)} of {len(losses)} splits; at worst {max(losses):.1%} more",
     ),
     Claim(
         f"The winners change in the order estimated, at ratios that differ by a factor of {MOST_FACTOR:g} at most",
         "the same crossovers as estimated",
-        _changes_as_estimated,
+        lambda m: (m["crossovers"]["estimated"], m["crossovers"]["measured"]),
+        lambda ours, other: _changes(ours) == _changes(other) and max(_factors(ours, other), default=1) <= MOST_FACTOR,
+        lambda ours, other: f"estimated {_in_words(ours)}; measured {_in_words(other)}",
     ),
     Claim(
         f"Half of the estimates are within {MOST_ERROR:.0%} of what is measured",
         "the same shape as estimated",
-        _estimates_are_close,
+        lambda m: (sorted(_errors(m))[len(_errors(m)) // 2], sum(error <= MOST_ERROR for error in _errors(m))),
+        lambda typical, _: typical <= MOST_ERROR,
+        "median error {:.0%}, {} of all within that",
     ),
     Claim(
         "An asymmetric pair wins where one stream is much faster, a symmetric one in the middle",
         "TN and NT win at the ends, HH in the middle",
-        _asymmetric_at_both_ends,
+        _winners,
+        lambda won: won[1][0] in ("HH", "TT") and all(pair != pair[::-1] for pair, _ in (won[0], won[2])),
+        lambda won: ", ".join(f"{pair} at {share:.2%}" for pair, share in won),
     ),
 )
 
@@ -205,22 +200,6 @@ def measure_workloads(run: Run) -> Result:
     return {"seconds": seconds * MINUTES, "workloads": workloads}
 
 
-def _chooses_well_in_each(result: Result) -> Verdict:
-    losses = {name: _loss(each) for name, each in result["workloads"].items()}
-    found = "; ".join(
-        f"{name}: {_cheapest(each['estimated'])} chosen, {_cheapest(each['measured'])} measured, {losses[name]:+.1%}"
-        for name, each in result["workloads"].items()
-    )
-    return max(losses.values()) <= MOST_LOSS, found
-
-
-def _order_is_estimated(result: Result) -> Verdict:
-    workloads = result["workloads"].items()
-    wrong = [f"{one}, {two} in {name}" for name, each in workloads for one, two in swapped(each)]
-    orders = [f"{name}: {' '.join(_from_cheapest(each['measured']))}" for name, each in workloads]
-    return not wrong, "; ".join(wrong or orders)
-
-
 def swapped(workload: dict[str, Any]) -> list[tuple[str, str]]:
     """Pairs that are clearly apart, and in the other order than estimated."""
     measured, estimated = workload["measured"], workload["estimated"]
@@ -231,34 +210,45 @@ def swapped(workload: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _asymmetry_pays(result: Result) -> Verdict:
+def _swapped_in_each(result: Result) -> list[str]:
+    return [f"{one}, {two} in {name}" for name, each in result["workloads"].items() for one, two in swapped(each)]
+
+
+def _choices(result: Result) -> str:
+    return "; ".join(
+        f"{name}: {_cheapest(each['estimated'])} chosen, {_cheapest(each['measured'])} measured, {_loss(each):+.1%}"
+        for name, each in result["workloads"].items()
+    )
+
+
+def _of_skewed(result: Result, is_symmetric: bool) -> tuple[str, float]:
+    """The cheapest symmetric or asymmetric pair in the skewed workload, and its cost."""
     costs: Costs = result["workloads"]["a"]["measured"]
-    symmetric, asymmetric = (
-        _cheapest({pair: costs[pair] for pair in costs if (pair[0] == pair[1]) is alike}) for alike in (True, False)
-    )
-    return (
-        costs[asymmetric] < costs[symmetric],
-        f"{asymmetric} {costs[asymmetric]:.4f}, {symmetric} {costs[symmetric]:.4f}: "
-        f"{costs[symmetric] / costs[asymmetric] - 1:.0%} more efficient",
-    )
+    pair = _cheapest({pair: costs[pair] for pair in costs if (pair[0] == pair[1]) is is_symmetric})
+    return pair, costs[pair]
 
 
 WORKLOAD_CLAIMS = (
     Claim(
-        "In each workload the pair that the model chooses is the cheapest one measured, or at most "
-        f"{MOST_LOSS:.0%} more expensive",
+        f"In each workload the pair that the model chooses is the cheapest one measured, or {_MORE_EXPENSIVE}",
         "TN, HT and HH win, as estimated",
-        _chooses_well_in_each,
+        lambda m: ([_loss(each) for each in m["workloads"].values()], _choices(m)),
+        lambda losses, _: max(losses) <= MOST_LOSS,
+        "{1}",
     ),
     Claim(
         f"The estimated order of the pairs is the measured one, where costs are more than {APART:.0%} apart",
         "in every workload the estimated order of the pairs is the measured one",
-        _order_is_estimated,
+        lambda m: (_swapped_in_each(m), [_from_cheapest(each["measured"]) for each in m["workloads"].values()]),
+        lambda wrong, _: not wrong,
+        lambda wrong, orders: "; ".join(wrong or map(" ".join, orders)),
     ),
     Claim(
         "In the skewed workload (a) an asymmetric pair is cheaper than any symmetric one",
         "TN wins; asymmetric pairs are up to 53 % more efficient",
-        _asymmetry_pays,
+        lambda m: (*_of_skewed(m, is_symmetric=False), *_of_skewed(m, is_symmetric=True)),
+        lambda _, asymmetric, __, symmetric: asymmetric < symmetric,
+        "{} {:.4f}, {} {:.4f}",
     ),
 )
 
@@ -283,22 +273,20 @@ def draw_workloads(result: Result, path: Path) -> None:
 
 
 EXPERIMENTS = (
-    Experiment(
+    tables_experiment(
         "kn_fig03",
         "Measured cost of eight pairs of structures",
         "Kang et al., figure 3",
         measure_splits,
         SPLIT_CLAIMS,
         draw_splits,
-        ON_TABLES,
     ),
-    Experiment(
+    tables_experiment(
         "kn_fig04",
         "Measured cost in three workloads",
         "Kang et al., figure 4",
         measure_workloads,
         WORKLOAD_CLAIMS,
         draw_workloads,
-        ON_TABLES,
     ),
 )

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 import punctuated as pt
 from papers.lab import plot
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict
-from papers.lab.experiment import ON_TABLES, Experiment, Run
+from papers.lab.claim import NOT_REPORTED, Claim, Result
+from papers.lab.experiment import Experiment, Run, tables_experiment
 from papers.lab.trial import SECOND_US, Series, join_quietly, times_us
 from punctuated.model.shed import Shed
 from punctuated.plan.allocation import Allocation, allocate
@@ -111,42 +111,35 @@ class Contest:
         """The formula, the strategies by it, the best one, and the order of all."""
         expected = ", ".join(f"{each:.4g}" for each in self.expected)
         return (
-            Claim(f"The formula gives {expected} results per second", f"{expected} results per second", self._formula),
+            Claim(
+                f"The formula gives {expected} results per second",
+                f"{expected} results per second",
+                lambda m: [each["predicted"] for each in m["runs"].values()],
+                lambda rates: all(abs(one - two) < 0.05 for one, two in zip(rates, self.expected, strict=True)),
+                "{:.4g}",
+            ),
             Claim(
                 f"Every strategy gives as many results as the formula says, within {MOST_ERROR:.0%}",
                 NOT_REPORTED,
-                self._as_predicted,
+                lambda m: ([each["measured"] for each in m["runs"].values()], _worst_error(m["runs"])),
+                lambda _, worst: worst <= MOST_ERROR,
+                "{:.4g}; largest error {:.1%}",
             ),
-            Claim("What we call optimal is the best of them", NOT_REPORTED, self._best_is_optimal),
-            Claim(self.claim, self.report, self._in_order),
+            Claim(
+                "What we call optimal is the best of them",
+                NOT_REPORTED,
+                lambda m: (self._predicted(self._granted("optimal")), m["runs"]),
+                lambda most, found: abs(most - max(each["predicted"] for each in found.values())) < 1e-9,
+                "{0:.4g} results per second",
+            ),
+            Claim(
+                self.claim,
+                self.report,
+                lambda m: m["runs"],
+                self.holds,
+                lambda found: f"{', '.join(ranked(found))}; {more_than_equal(found)}",
+            ),
         )
-
-    def _formula(self, result: Result) -> Verdict:
-        found: Found = result["runs"]
-        pairs = zip((each["predicted"] for each in found.values()), self.expected, strict=True)
-        return (
-            all(abs(one - two) < 0.05 for one, two in pairs),
-            ", ".join(f"{name} {each['predicted']:.4g}" for name, each in found.items()),
-        )
-
-    def _as_predicted(self, result: Result) -> Verdict:
-        found: Found = result["runs"]
-        worst = max(abs(each["measured"] - each["predicted"]) / (each["predicted"] or 1.0) for each in found.values())
-        rates = ", ".join(f"{name} {each['measured']:.4g}" for name, each in found.items())
-        return worst <= MOST_ERROR, f"{rates}; largest error {worst:.1%}"
-
-    def _best_is_optimal(self, result: Result) -> Verdict:
-        best = self._granted("optimal")
-        most = self._predicted(best)
-        return (
-            abs(most - max(each["predicted"] for each in result["runs"].values())) < 1e-9,
-            f"{most:.4g} results per second, with rates {best.rates[0]:g} and {best.rates[1]:g}, "
-            f"windows {best.windows[0]:g} and {best.windows[1]:g}",
-        )
-
-    def _in_order(self, result: Result) -> Verdict:
-        found: Found = result["runs"]
-        return self.holds(found), f"{', '.join(ranked(found))}; {more_than_equal(found)}"
 
     def draw(self, result: Result, path: Path) -> None:
         """Bars for what was measured, lines across them for the formula."""
@@ -154,7 +147,7 @@ class Contest:
 
     def experiment(self, name: str, title: str, paper: str) -> Experiment:
         """The experiment that repeats a figure of the paper."""
-        return Experiment(name, title, paper, self.measure, self.claims, self.draw, ON_TABLES)
+        return tables_experiment(name, title, paper, self.measure, self.claims, self.draw)
 
 
 def ranked(found: Found, what: str = "measured") -> list[str]:
@@ -165,6 +158,10 @@ def ranked(found: Found, what: str = "measured") -> list[str]:
 def is_order(found: Found, names: Sequence[str]) -> bool:
     """Whether the strategies come in this order, by the formula and as measured."""
     return all(ranked(found, what) == list(names) for what in ("predicted", "measured"))
+
+
+def _worst_error(found: Found) -> float:
+    return max(abs(each["measured"] - each["predicted"]) / (each["predicted"] or 1.0) for each in found.values())
 
 
 def more_than_equal(found: Found) -> str:

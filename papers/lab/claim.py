@@ -1,7 +1,7 @@
-"""Claims: a sentence that measurements bear out or do not, beside what the paper reports.
+"""Claims: rows of a table of what a paper reports, what we claim, and how measurements decide.
 
 A claim looks at the measurements alone. So a result that was written can be judged again, and a test can alter a
-measurement and see the claim fail that rests on it.
+measurement and see the claim fail that rests on it. In the rows, `m` stands for the measurements.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,49 +10,76 @@ from itertools import pairwise
 from typing import Any
 
 Result = dict[str, Any]
-Verdict = tuple[bool, str]  # whether a claim holds, and the numbers that decide
 NOT_REPORTED = "not reported"  # a claim that is ours: the ground of a comparison, or a consequence
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What we claim, what the paper reports of it, and how measurements decide."""
+    """What we claim, what the paper reports, and how measurements decide.
 
-    claim: str | Callable[[Result], str]  # some depend on what the engine could see
+    Args:
+        claim: What we claim, as a text or by what the engine could see.
+        report: What the paper reports.
+        numbers: From measurements the number that decides, or a tuple of them; a list counts as one.
+        holds: Whether the claim holds, from these numbers.
+        found: The numbers in words, as a format string or a function of them.
+
+    Example:
+        >>> claim = Claim("It shrinks", "it shrinks", lambda m: m["sizes"], falling, "tuples: {:.1f}")
+        >>> claim.of({"sizes": [3, 2, 1]})
+        {'claim': 'It shrinks', 'report': 'it shrinks', 'found': 'tuples: 3.0, 2.0, 1.0', 'holds': True}
+    """
+
+    claim: str | Callable[[Result], str]
     report: str
-    judge: Callable[[Result], Verdict]
+    numbers: Callable[[Result], Any]
+    holds: Callable[..., bool]
+    found: str | Callable[..., str]
 
     def of(self, result: Result) -> dict[str, Any]:
         """The claim as plain data, with what was found in this run and whether it holds."""
-        holds, found = self.judge(result)
+        taken = self.numbers(result)
+        numbers = taken if isinstance(taken, tuple) else (taken,)
+        found = self.found.format(*map(_shown, numbers)) if isinstance(self.found, str) else self.found(*numbers)
         claim = self.claim if isinstance(self.claim, str) else self.claim(result)
-        return {"claim": claim, "report": self.report, "found": found, "holds": bool(holds)}
+        return {"claim": claim, "report": self.report, "found": found, "holds": bool(self.holds(*numbers))}
 
 
-def listed(values: Iterable[float], form: str = ",.0f") -> str:
+class _Listed(list[Any]):
+    """A list whose format is that of each of its numbers."""
+
+    def __format__(self, form: str) -> str:
+        return listed(self, form)
+
+
+def _shown(number: Any) -> Any:
+    return _Listed(number) if isinstance(number, list) else number
+
+
+def listed(values: Iterable[float], form: str) -> str:
     """Numbers in words.
 
-    >>> listed([1234.5, 7]), listed([0.5], ".0%")
-    ('1,234, 7', '50%')
+    >>> listed([1234.5, 7], ",.0f")
+    '1,234, 7'
     """
     return ", ".join(f"{value:{form}}" for value in values)
 
 
-def rising(values: Sequence[float], what: str, form: str = ",.0f") -> Verdict:
-    """Each value is larger than the one before.
+# What a claim may ask of a list
 
-    >>> rising([1, 2, 2], "tuples")
-    (False, 'tuples: 1, 2, 2')
-    """
-    return all(small < large for small, large in pairwise(values)), f"{what}: {listed(values, form)}"
+
+def rising(values: Sequence[float]) -> bool:
+    """Whether each value is larger than the one before."""
+    return all(one < two for one, two in pairwise(values))
+
+
+def falling(values: Sequence[float]) -> bool:
+    """Whether each value is smaller than the one before."""
+    return all(one > two for one, two in pairwise(values))
 
 
 def each_below(ours: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether each value of ours is smaller than its counterpart.
-
-    >>> each_below([1, 2], [2, 3]), each_below([1, 3], [2, 3])
-    (True, False)
-    """
+    """Whether each value of ours is smaller than its counterpart."""
     return all(one < two for one, two in zip(ours, other, strict=True))
 
 

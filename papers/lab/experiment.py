@@ -12,7 +12,7 @@ from papers.lab.tables_engine import TABLES
 from papers.lab.trial import SECOND_US, Series, Trial, only
 from punctuated.errors import PunctuatedError
 
-ALL_ENGINES, ON_TABLES = ("tables", "spark"), ("tables",)
+ALL_ENGINES = ("tables", "spark")
 _FEWEST_TUPLES = 200  # with fewer nothing happens
 _Item = TypeVar("_Item")
 
@@ -81,3 +81,8 @@ class Experiment:
         """Raise if this experiment does not run on that engine."""
         if name not in self.engines:
             raise PunctuatedError(f"{self.name} does not run on {name}: its engines are {', '.join(self.engines)}")
+
+
+def tables_experiment(*parts: Any) -> Experiment:
+    """An experiment that runs in this process only: it measures the loop of a join, or evaluates formulas."""
+    return Experiment(*parts, engines=(TABLES.name,))

@@ -5,13 +5,12 @@ steadily here also where the streams punctuate differently.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import punctuated as pt
 from papers.lab import plot
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict, each_below, listed, rising
-from papers.lab.experiment import ON_TABLES, Experiment, Run
+from papers.lab.claim import NOT_REPORTED, Claim, Result, each_below, rising
+from papers.lab.experiment import Run, tables_experiment
 from papers.pjoin.runs import growth, punctuated_streams, purge_policy, ratio, run_join, settled
 
 TUPLES = 40_000
@@ -36,21 +35,20 @@ def measure_spacings(run: Run) -> Result:
     }
 
 
-def _all_flat(result: Result) -> Verdict:
-    growths = [ratio(run, "state") for run in result["runs"].values()]
-    return max(growths) <= FLAT, f"times at 10, 20, 30, 40: {listed(growths, '.2f')}"
-
-
 SPACING_CLAIMS = (
     Claim(
         "The longer the spacing, the larger the state",
         "the longer the spacing, the larger the state",
-        lambda result: rising([settled(run, "state") for run in result["runs"].values()], "tuples at 10, 20, 30, 40"),
+        lambda m: [settled(run, "state") for run in m["runs"].values()],
+        rising,
+        "tuples at 10, 20, 30, 40: {:,.0f}",
     ),
     Claim(
         f"No state grows with the streams: in the last quarter at most {FLAT:g} times that of the second one",
         NOT_REPORTED,
-        _all_flat,
+        lambda m: [ratio(run, "state") for run in m["runs"].values()],
+        lambda times: max(times) <= FLAT,
+        "times at 10, 20, 30, 40: {:.2f}",
     ),
 )
 
@@ -90,37 +88,35 @@ def _of(result: Result, mode: str, what: str) -> list[float]:
     return [run[what] if what in run else settled(run, what) for run in runs]
 
 
-def _same_in_both_modes(result: Result) -> Verdict:
-    eager, lazy = (_of(result, mode, "results") for mode in MODES)
-    return eager == lazy, listed(eager)
-
-
-def _a_is_larger(result: Result) -> Verdict:
-    left, right = (_of(result, "eager", side) for side in STATES.values())
-    return each_below(right, left), f"A: {listed(left)}; B: {listed(right)}"
-
-
-def _lazy_is_faster(result: Result) -> Verdict:
-    eager, lazy = (_of(result, mode, "cpu_s") for mode in MODES)
-    return each_below(lazy, eager), f"seconds of CPU, eager: {listed(eager, '.2f')}; lazy: {listed(lazy, '.2f')}"
-
-
+_SELDOM_PURGED = "the state that the rarely punctuating stream purges is the larger part"
 ASYMMETRIC_CLAIMS = (
-    Claim("Both modes give the same results", NOT_REPORTED, _same_in_both_modes),
+    Claim(
+        "Both modes give the same results",
+        NOT_REPORTED,
+        lambda m: tuple(_of(m, mode, "results") for mode in MODES),
+        lambda eager, lazy: eager == lazy,
+        "{:,}",
+    ),
     Claim(
         "A's state, which B purges, is larger than B's",
-        "the state that the rarely punctuating stream purges is the larger part",
-        _a_is_larger,
+        _SELDOM_PURGED,
+        lambda m: tuple(_of(m, "eager", side) for side in STATES.values()),
+        lambda left, right: each_below(right, left),
+        "A: {:,.0f}; B: {:,.0f}",
     ),
     Claim(
         "The less often B punctuates, the larger is A's state",
-        "the state that the rarely punctuating stream purges is the larger part",
-        lambda result: rising(_of(result, "eager", "left"), "A's tuples with 20, 30, 40"),
+        _SELDOM_PURGED,
+        lambda m: _of(m, "eager", "left"),
+        rising,
+        "A's tuples with 20, 30, 40: {:,.0f}",
     ),
     Claim(
         "A lazy purge is faster than an eager one",
         "where punctuations are frequent, a lazy purge is faster than an eager one",
-        _lazy_is_faster,
+        lambda m: tuple(_of(m, mode, "cpu_s") for mode in MODES),
+        lambda eager, lazy: each_below(lazy, eager),
+        "seconds of CPU, eager: {:.2f}; lazy: {:.2f}",
     ),
 )
 
@@ -159,25 +155,26 @@ def measure_propagation(run: Run) -> Result:
     }
 
 
-def _is_steady(name: str, result: Result) -> Verdict:
-    grown = growth(result["runs"][name], "punctuations_out")
-    return abs(grown - 1) <= STEADY, f"{grown:.0%}"
+def _steadily(name: str, report: str) -> Claim:
+    return Claim(
+        f"{name}: punctuations come out steadily, in the last quarter within {STEADY:.0%} of the second",
+        report,
+        lambda m: growth(m["runs"][name], "punctuations_out"),
+        lambda times: abs(times - 1) <= STEADY,
+        "{:.0%}",
+    )
 
 
-def _all_come_out(result: Result) -> Verdict:
-    shares = [run["punctuations_out"] / result["values"][name] for name, run in result["runs"].items()]
-    return all(abs(share - 1) <= ALL for share in shares), f"of the values: {listed(shares, '.1%')}"
-
-
-_STEADILY = f"punctuations come out steadily, in the last quarter within {STEADY:.0%} of the second"
 PROPAGATION_CLAIMS = (
+    _steadily(ALIKE, "with the same spacing on both streams punctuations come out steadily"),
+    _steadily(UNLIKE, NOT_REPORTED),
     Claim(
-        f"{ALIKE}: {_STEADILY}",
-        "with the same spacing on both streams punctuations come out steadily",
-        partial(_is_steady, ALIKE),
+        f"Every value's end is given out by the end, within {ALL:.0%}",
+        NOT_REPORTED,
+        lambda m: [run["punctuations_out"] / m["values"][name] for name, run in m["runs"].items()],
+        lambda shares: all(abs(share - 1) <= ALL for share in shares),
+        "of the values: {:.1%}",
     ),
-    Claim(f"{UNLIKE}: {_STEADILY}", NOT_REPORTED, partial(_is_steady, UNLIKE)),
-    Claim(f"Every value's end is given out by the end, within {ALL:.0%}", NOT_REPORTED, _all_come_out),
 )
 
 
@@ -192,31 +189,23 @@ def draw_propagation(result: Result, path: Path) -> None:
 
 
 EXPERIMENTS = (
-    Experiment(
-        "pj_spacing",
-        "Spacing of punctuations",
-        "PJoin, closer look 1",
-        measure_spacings,
-        SPACING_CLAIMS,
-        draw_spacings,
-        ON_TABLES,
+    tables_experiment(
+        "pj_spacing", "Spacing of punctuations", "PJoin, closer look 1", measure_spacings, SPACING_CLAIMS, draw_spacings
     ),
-    Experiment(
+    tables_experiment(
         "pj_asymmetric",
         "Asymmetric spacing of punctuations",
         "PJoin, closer looks 2 and 2.5",
         measure_asymmetric,
         ASYMMETRIC_CLAIMS,
         draw_asymmetric,
-        ON_TABLES,
     ),
-    Experiment(
+    tables_experiment(
         "pj_propagation",
         "Propagation",
         "PJoin, closer look 3",
         measure_propagation,
         PROPAGATION_CLAIMS,
         draw_propagation,
-        ON_TABLES,
     ),
 )

@@ -7,8 +7,8 @@ it does in the paper: a tuple looks at tuples of its own value only.
 from pathlib import Path
 
 from papers.lab import plot
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict, all_same, listed, rising
-from papers.lab.experiment import ON_TABLES, Experiment, Run
+from papers.lab.claim import NOT_REPORTED, Claim, Result, all_same, listed, rising
+from papers.lab.experiment import Run, tables_experiment
 from papers.pjoin.runs import growth, punctuated_streams, purge_policy, ratio, run_join, settled
 
 TUPLES = 60_000  # per stream: two minutes
@@ -33,54 +33,41 @@ def measure_joins(run: Run) -> Result:
     }
 
 
-def _same_for_both(result: Result) -> Verdict:
-    pjoin, xjoin = (result["runs"][name]["results"] for name in ("PJoin", "XJoin"))
-    return all_same((pjoin, xjoin)), f"{pjoin:,} and {xjoin:,}"
-
-
-def _pjoin_is_flat(result: Result) -> Verdict:
-    pjoin = result["runs"]["PJoin"]
-    times = ratio(pjoin, "state")
-    return times <= FLAT, f"{settled(pjoin, 'state'):,.0f} tuples, {times:.2f} times"
-
-
-def _xjoin_grows(result: Result) -> Verdict:
-    xjoin = result["runs"]["XJoin"]
-    times = ratio(xjoin, "state")
-    return times >= GROWN, f"{xjoin['series']['state'][-1]:,.0f} tuples at the end, {times:.2f} times"
-
-
-def _pjoin_stays(result: Result) -> Verdict:
-    times = growth(result["runs"]["PJoin"], "results")
-    return times >= STEADY, f"{times:.0%}"
-
-
-def _xjoin_gives_less(result: Result) -> Verdict:
-    pjoin, xjoin = (result["runs"][name]["series"]["results"][-1] for name in ("PJoin", "XJoin"))
-    return xjoin <= DECAYED * pjoin, f"{xjoin:,.0f} of {pjoin:,.0f}; the rest comes out of the clean-up"
-
-
 JOIN_CLAIMS = (
-    Claim("Both give the same number of results by the end", NOT_REPORTED, _same_for_both),
+    Claim(
+        "Both give the same number of results by the end",
+        NOT_REPORTED,
+        lambda m: [run["results"] for run in m["runs"].values()],
+        all_same,
+        "{:,}",
+    ),
     Claim(
         f"PJoin's state is flat: in the last quarter at most {FLAT:g} times that of the second one",
         "PJoin's state stays small",
-        _pjoin_is_flat,
+        lambda m: (settled(m["runs"]["PJoin"], "state"), ratio(m["runs"]["PJoin"], "state")),
+        lambda _, times: times <= FLAT,
+        "{:,.0f} tuples, {:.2f} times",
     ),
     Claim(
         f"XJoin's state grows with the streams: in the last quarter {GROWN:g} times that of the second one or more",
         "XJoin's state grows with the streams",
-        _xjoin_grows,
+        lambda m: (m["runs"]["XJoin"]["series"]["state"][-1], ratio(m["runs"]["XJoin"], "state")),
+        lambda _, times: times >= GROWN,
+        "{:,.0f} tuples at the end, {:.2f} times",
     ),
     Claim(
         f"PJoin's output rate stays: in the last quarter at least {STEADY:.0%} of the second one's",
         "PJoin's output rate stays",
-        _pjoin_stays,
+        lambda m: growth(m["runs"]["PJoin"], "results"),
+        lambda times: times >= STEADY,
+        "{:.0%}",
     ),
     Claim(
         f"XJoin gives less while the streams run: at most {DECAYED:.0%} of PJoin's results by their end",
         "XJoin's output rate decays",
-        _xjoin_gives_less,
+        lambda m: tuple(m["runs"][name]["series"]["results"][-1] for name in ("XJoin", "PJoin")),
+        lambda xjoin, pjoin: xjoin <= DECAYED * pjoin,
+        "{:,.0f} of {:,.0f}; the rest comes out of the clean-up",
     ),
 )
 
@@ -129,27 +116,27 @@ def _rates(result: Result) -> list[float]:
     return [2 * result["tuples"] / run["cpu_s"] for run in result["runs"].values()]
 
 
-def _same_at_each_threshold(result: Result) -> Verdict:
-    counts = [run["results"] for run in result["runs"].values()]
-    return all_same(counts), listed(counts)
-
-
-def _lazy_is_faster(result: Result) -> Verdict:
-    eager, *lazy = rates = _rates(result)
-    return min(lazy) >= GAIN * eager, f"tuples per second {_AT}: {listed(rates)}"
-
-
 PURGE_CLAIMS = (
-    Claim("Every threshold gives the same number of results", NOT_REPORTED, _same_at_each_threshold),
+    Claim(
+        "Every threshold gives the same number of results",
+        NOT_REPORTED,
+        lambda m: [run["results"] for run in m["runs"].values()],
+        all_same,
+        "{:,}",
+    ),
     Claim(
         "The larger the threshold, the larger the state",
         "the larger the threshold, the larger the state",
-        lambda result: rising(_states(result), f"tuples {_AT}"),
+        _states,
+        rising,
+        f"tuples {_AT}: {{:,.0f}}",
     ),
     Claim(
         f"A lazy purge gains throughput: every threshold above 1 at least {GAIN:g} times that of the eager one",
         "throughput rises with fewer purges, and falls again when the state is too large",
-        _lazy_is_faster,
+        _rates,
+        lambda rates: min(rates[1:]) >= GAIN * rates[0],
+        f"tuples per second {_AT}: {{:,.0f}}",
     ),
 )
 
@@ -166,22 +153,10 @@ def draw_thresholds(result: Result, path: Path) -> None:
 
 
 EXPERIMENTS = (
-    Experiment(
-        "pj_xjoin",
-        "PJoin and XJoin, state and output",
-        "PJoin, round 1",
-        measure_joins,
-        JOIN_CLAIMS,
-        draw_joins,
-        ON_TABLES,
+    tables_experiment(
+        "pj_xjoin", "PJoin and XJoin, state and output", "PJoin, round 1", measure_joins, JOIN_CLAIMS, draw_joins
     ),
-    Experiment(
-        "pj_purge",
-        "Eager and lazy purge",
-        "PJoin, round 2",
-        measure_thresholds,
-        PURGE_CLAIMS,
-        draw_thresholds,
-        ON_TABLES,
+    tables_experiment(
+        "pj_purge", "Eager and lazy purge", "PJoin, round 2", measure_thresholds, PURGE_CLAIMS, draw_thresholds
     ),
 )

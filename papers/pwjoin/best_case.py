@@ -20,7 +20,7 @@ import pyarrow as pa
 
 import punctuated as pt
 from papers.lab import plot
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict
+from papers.lab.claim import NOT_REPORTED, Claim, Result
 from papers.lab.experiment import Experiment, Run
 from papers.lab.trial import SECOND_US, alike, generated
 from papers.pwjoin.state_equation import predicted_states
@@ -87,52 +87,47 @@ def _where_seen(claim: str) -> Callable[[Result], str]:
     return lambda result: claim if result["cases"]["clusters"]["every_object"] else limited
 
 
-def _largest(result: Result, what: str) -> Any:
-    return max(case[what] for case in result["cases"].values())
+def _largest(result: Result, *names: str) -> tuple[Any, ...]:
+    """The largest of each figure in both cases."""
+    return tuple(max(case[name] for case in result["cases"].values()) for name in names)
 
 
-def _never_stores_b(result: Result) -> Verdict:
+def _seen(result: Result) -> str:
     cases = result["cases"].values()
     samples, objects = (sum(case[name] for case in cases) for name in ("samples", "objects"))
-    seen = f"{samples:,} objects"
-    if not all(case["every_object"] for case in cases):
-        seen = f"{samples:,} micro-batches of {objects / max(1, samples):,.0f} objects"
-    largest = _largest(result, "max_state_right")
-    return largest == 0, f"largest: {largest} tuples, after each of {seen}"
-
-
-def _fits_a_cluster(result: Result) -> Verdict:
-    case = result["cases"]["clusters"]
-    largest, cluster = case["max_state_left"], case["largest_cluster_left"]
-    return 0 < largest <= cluster, f"largest state {largest}, largest cluster {cluster}"
-
-
-def _fits_one_tuple(result: Result) -> Verdict:
-    largest = result["cases"]["unique"]["max_state_left"]
-    return largest == 1, f"largest state {largest}"
-
-
-def _is_predicted(result: Result) -> Verdict:
-    estimate, error = (_largest(result, name) for name in ("max_estimate_right", "max_error_right"))
-    return error == 0, f"largest estimate {estimate:g} tuples, largest error {error:g}"
+    if all(case["every_object"] for case in cases):
+        return f"{samples:,} objects"
+    return f"{samples:,} micro-batches of {objects / max(1, samples):,.0f} objects"
 
 
 CLAIMS = (
-    Claim(_where_seen("B's state stays empty"), "B's state stays empty", _never_stores_b),
+    Claim(
+        _where_seen("B's state stays empty"),
+        "B's state stays empty",
+        lambda m: (*_largest(m, "max_state_right"), _seen(m)),
+        lambda largest, _: largest == 0,
+        "largest: {} tuples, after each of {}",
+    ),
     Claim(
         _where_seen("A's state never exceeds A's largest cluster"),
         "A's state never exceeds its largest cluster, or what its window holds if that is less",
-        _fits_a_cluster,
+        lambda m: tuple(m["cases"]["clusters"][name] for name in ("max_state_left", "largest_cluster_left")),
+        lambda state, cluster: 0 < state <= cluster,
+        "largest state {}, largest cluster {}",
     ),
     Claim(
         _where_seen("A's state never exceeds one tuple where values are unique"),
         "with unique values A's state is at most one tuple",
-        _fits_one_tuple,
+        lambda m: m["cases"]["unique"]["max_state_left"],
+        lambda state: state == 1,
+        "largest state {}",
     ),
     Claim(
         "Eq. (1), from what the streams have brought so far, always gives the state that B is measured to have",
         NOT_REPORTED,
-        _is_predicted,
+        lambda m: _largest(m, "max_estimate_right", "max_error_right"),
+        lambda _, error: error == 0,
+        "largest estimate {:g} tuples, largest error {:g}",
     ),
 )
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from papers.lab import plot
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict, listed, rising
+from papers.lab.claim import NOT_REPORTED, Claim, Result, listed, rising
 from papers.lab.experiment import Experiment, Run
 from papers.lab.trial import generated, mean_after, rate, with_and_without
 
@@ -44,51 +44,48 @@ def _saved_shares(result: Result) -> list[float]:
     return [saved / wjoin if wjoin else 0.0 for saved, wjoin in zip(_saved(result), held, strict=True)]
 
 
-def _fills_its_windows(result: Result) -> Verdict:
-    expected = [result["tuples_per_s"] * float(window) for window in result["runs"]]
-    pairs = list(zip(_plateaus(result, "WJoin"), expected, strict=True))
-    return (
-        all(abs(held - window) <= MOST_DEVIATION * window for held, window in pairs),
-        "; ".join(f"{held:,.0f} of {window:,.0f} expected" for held, window in pairs),
-    )
-
-
-def _never_holds_more(result: Result) -> Verdict:
-    pairs = [
-        pair
-        for runs in result["runs"].values()
-        for pair in zip(runs["PWJoin"]["state"], runs["WJoin"]["state"], strict=True)
-    ]
-    above = sum(pwjoin > wjoin for pwjoin, wjoin in pairs)
-    return bool(pairs) and above == 0, f"{above} of {len(pairs)} samples above"
-
-
-def _same_results(result: Result) -> Verdict:
-    runs = result["runs"].values()
-    return (
-        all(each["PWJoin"]["results"] == each["WJoin"]["results"] != [] for each in runs),
-        f"results with 1, 5, 15 s: {listed(sum(each['PWJoin']['results'][-1:]) for each in runs)}",
-    )
+def _pairs(result: Result) -> list[tuple[float, float]]:
+    """Both states at each sample."""
+    joined = (zip(runs["PWJoin"]["state"], runs["WJoin"]["state"], strict=True) for runs in result["runs"].values())
+    return [pair for pairs in joined for pair in pairs]
 
 
 CLAIMS = (
     Claim(
         "The larger the window, the more tuples PWJoin saves",
         "the larger the window, the more memory punctuations save",
-        lambda result: rising(_saved(result), "saved tuples at 1, 5, 15 s"),
+        _saved,
+        rising,
+        "saved tuples at 1, 5, 15 s: {:,.0f}",
     ),
     Claim(
         "The larger the window, the larger the share that PWJoin saves",
         NOT_REPORTED,
-        lambda result: rising(_saved_shares(result), "saved share at 1, 5, 15 s", ".0%"),
+        _saved_shares,
+        rising,
+        "saved share at 1, 5, 15 s: {:.0%}",
     ),
     Claim(
         f"WJoin holds what its windows hold: the rate times the window of both streams, within {MOST_DEVIATION:.0%}",
         NOT_REPORTED,
-        _fills_its_windows,
+        lambda m: (_plateaus(m, "WJoin"), [m["tuples_per_s"] * float(window) for window in m["runs"]]),
+        lambda held, due: all(abs(one - two) <= MOST_DEVIATION * two for one, two in zip(held, due, strict=True)),
+        "{:,.0f} of {:,.0f} expected",
     ),
-    Claim("PWJoin never holds more than WJoin", NOT_REPORTED, _never_holds_more),
-    Claim("Both have given the same number of results at every sample", NOT_REPORTED, _same_results),
+    Claim(
+        "PWJoin never holds more than WJoin",
+        NOT_REPORTED,
+        lambda m: (sum(pwjoin > wjoin for pwjoin, wjoin in _pairs(m)), len(_pairs(m))),
+        lambda above, samples: above == 0 < samples,
+        "{} of {} samples above",
+    ),
+    Claim(
+        "Both have given the same number of results at every sample",
+        NOT_REPORTED,
+        lambda m: tuple([runs[name]["results"] for runs in m["runs"].values()] for name in ("PWJoin", "WJoin")),
+        lambda pwjoin, wjoin: pwjoin == wjoin and all(pwjoin),
+        lambda pwjoin, _: f"results with 1, 5, 15 s: {listed((sum(each[-1:]) for each in pwjoin), ',.0f')}",
+    ),
 )
 
 

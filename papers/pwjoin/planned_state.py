@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import punctuated as pt
 from papers.lab import plot
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict
+from papers.lab.claim import NOT_REPORTED, Claim, Result
 from papers.lab.experiment import Experiment, Run
 from papers.lab.tables_engine import prepare
 from papers.lab.trial import Input, Series, Trial, mean_after
@@ -113,48 +113,53 @@ def _span(ratios: Sequence[float]) -> str:
     return f"between {min(ratios):.0%} and {max(ratios):.0%} of the measured state, median {median(ratios):.0%}"
 
 
+def _n_low(ratios: Sequence[float]) -> int:
+    return sum(ratio < LEAST for ratio in ratios)
+
+
 def _stored(result: Result) -> list[Point]:
     return [point for point in result["points"] if point["measured"] >= MANY]
 
 
-def _plans_by_waits(result: Result) -> Verdict:
-    waits = _ratios(_stored(result), "waits")
-    return bool(waits) and min(waits) >= LEAST and max(waits) <= MOST, _span(waits)
+def _stored_ratios(result: Result, how: str, family: str | None = None) -> list[float]:
+    return _ratios([each for each in _stored(result) if family in (None, each["family"])], how)
 
 
-def _plans_by_counts(result: Result) -> Verdict:
-    counts, bounds = (_ratios(_stored(result), how) for how in ("counts", "bound"))
-    return (
-        bool(counts) and min(counts) >= LEAST and median(counts) < median(bounds),
-        f"{_span(counts)}; the window's {_span(bounds)}",
-    )
-
-
-def _plans_by_equation(result: Result) -> Verdict:
-    ratios = _ratios([point for point in _stored(result) if point["family"] == COME_AND_GO], "eq1")
-    n_low = sum(ratio < LEAST for ratio in ratios)
-    return 2 * n_low > len(ratios), f"in {n_low} of {len(ratios)} cases; {_span(ratios)}"
-
-
-def _plans_no_bids(result: Result) -> Verdict:
+def _of_bids(result: Result) -> tuple[float, ...]:
+    """The largest states of bids, measured and planned."""
     bids = [point for point in result["points"] if point["family"] == BIDS and point["side"] == "B"]
-    measured, planned = (max(point[what] for point in bids) for what in ("measured", "waits"))
-    return measured == planned == 0, f"measured {measured:,.0f}, planned {planned:,.0f}"
+    return tuple(max(point[what] for point in bids) for what in ("measured", "waits"))
 
 
 CLAIMS = (
-    Claim(f"By waits, a plan lies between {LEAST:.0%} and {MOST:.0%} of the state", NOT_REPORTED, _plans_by_waits),
+    Claim(
+        f"By waits, a plan lies between {LEAST:.0%} and {MOST:.0%} of the state",
+        NOT_REPORTED,
+        lambda m: _stored_ratios(m, "waits"),
+        lambda ratios: bool(ratios) and min(ratios) >= LEAST and max(ratios) <= MOST,
+        _span,
+    ),
     Claim(
         "By counts alone, a plan is on the safe side, and nearer to the state than what the window holds",
         NOT_REPORTED,
-        _plans_by_counts,
+        lambda m: (_stored_ratios(m, "counts"), _stored_ratios(m, "bound")),
+        lambda counts, bounds: bool(counts) and min(counts) >= LEAST and median(counts) < median(bounds),
+        lambda counts, bounds: f"{_span(counts)}; the window's {_span(bounds)}",
     ),
     Claim(
         f"Eq. (1) is no plan where values come and go: mostly below {LEAST:.0%} of the state",
         "Eq. (1) predicts the state",
-        _plans_by_equation,
+        lambda m: _stored_ratios(m, "eq1", COME_AND_GO),
+        lambda ratios: 2 * _n_low(ratios) > len(ratios),
+        lambda ratios: f"in {_n_low(ratios)} of {len(ratios)} cases; {_span(ratios)}",
     ),
-    Claim("Bids on auctions that open once are never stored, and none are planned", NOT_REPORTED, _plans_no_bids),
+    Claim(
+        "Bids on auctions that open once are never stored, and none are planned",
+        NOT_REPORTED,
+        _of_bids,
+        lambda measured, planned: measured == planned == 0,
+        "measured {:,.0f}, planned {:,.0f}",
+    ),
 )
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 import punctuated as pt
 from papers.lab import plot
-from papers.lab.claim import Claim, Result, Verdict, listed
+from papers.lab.claim import Claim, Result
 from papers.lab.experiment import Experiment, Run
-from papers.lab.trial import Input, Series, Trial, alike, generated
+from papers.lab.trial import Input, Trial, alike, generated
 
 TUPLES = 30_000  # per stream: 300 s at 100 tuples/s
 STEP_S = 1
@@ -44,40 +44,37 @@ def _counts(result: Result) -> tuple[list[int], list[int]]:
     return result["runs"]["PWJoin"]["punctuations_out"], result["runs"]["PJoin"]["punctuations_out"]
 
 
-def _never_behind(result: Result) -> Verdict:
-    pwjoin, pjoin = _counts(result)
-    behind = sum(ours < theirs for ours, theirs in zip(pwjoin, pjoin, strict=True))
-    return behind == 0, f"behind at {behind} of {len(pwjoin)} samples"
-
-
-def _ahead_half_way(result: Result) -> Verdict:
-    pwjoin, pjoin = (counts[len(counts) // 2] for counts in _counts(result))
-    return pwjoin >= TIMES_AHEAD * pjoin and pwjoin > 0, f"{pwjoin:,} and {pjoin:,}"
-
-
-def _ahead_overall(result: Result) -> Verdict:
+def _seconds_to_half(result: Result) -> tuple[float, float, float]:
+    """Half of what PJoin comes to, and when it was out: of PWJoin and of PJoin, never if the run ended before."""
     goal = _counts(result)[1][-1] / 2
-    pwjoin_s, pjoin_s = (_seconds_to(goal, result["runs"][name]) for name in ("PWJoin", "PJoin"))
-    return (
-        goal > 0 and TIMES_AHEAD * pwjoin_s <= pjoin_s,
-        f"{goal:,.0f} after {pwjoin_s:,.0f} s and after {pjoin_s:,.0f} s",
-    )
-
-
-def _seconds_to(goal: float, series: Series) -> float:
-    """When so many punctuations were out; never, if the run ended before."""
-    out = series["punctuations_out"]
-    return float(np.interp(goal, out, series["seconds"])) if goal <= out[-1] else np.inf
+    runs = [result["runs"][name] for name in ("PWJoin", "PJoin")]
+    counted = [(run["punctuations_out"], run["seconds"]) for run in runs]
+    pwjoin_s, pjoin_s = (float(np.interp(goal, out, at)) if goal <= out[-1] else np.inf for out, at in counted)
+    return goal, pwjoin_s, pjoin_s
 
 
 _EARLIER = "early propagation puts punctuations out sooner: PWJoin's output rate is higher overall"
 CLAIMS_OF_BOTH = (
-    Claim("PWJoin has given out at least as many punctuations at every sample", _EARLIER, _never_behind),
-    Claim(f"Half-way through it has given out at least {TIMES_AHEAD} times as many", _EARLIER, _ahead_half_way),
+    Claim(
+        "PWJoin has given out at least as many punctuations at every sample",
+        _EARLIER,
+        lambda m: (sum(ours < other for ours, other in zip(*_counts(m), strict=True)), len(_counts(m)[0])),
+        lambda behind, _: behind == 0,
+        "behind at {} of {} samples",
+    ),
+    Claim(
+        f"Half-way through it has given out at least {TIMES_AHEAD} times as many",
+        _EARLIER,
+        lambda m: tuple(counts[len(counts) // 2] for counts in _counts(m)),
+        lambda pwjoin, pjoin: pwjoin >= TIMES_AHEAD * pjoin and pwjoin > 0,
+        "{:,} and {:,}",
+    ),
     Claim(
         f"Its output rate is higher overall: half of what PJoin comes to is out in 1/{TIMES_AHEAD} of the time",
         _EARLIER,
-        _ahead_overall,
+        _seconds_to_half,
+        lambda goal, pwjoin_s, pjoin_s: goal > 0 and TIMES_AHEAD * pwjoin_s <= pjoin_s,
+        "{:,.0f} after {:,.0f} s and after {:,.0f} s",
     ),
 )
 
@@ -116,38 +113,34 @@ def _tenths(result: Result) -> tuple[list[float], list[float]]:
     return gains, spans
 
 
-def _gives_none(result: Result) -> Verdict:
-    pjoin = result["runs"]["PJoin"]
-    out, received = max(pjoin["punctuations_out"]), pjoin["punctuations_right"][-1]
-    return out == 0 and received > 0, f"{out:,} of the {received:,} it received"
-
-
-def _gives_some_in_each_tenth(result: Result) -> Verdict:
-    gains, _ = _tenths(result)
-    return all(gain > 0 for gain in gains), f"per tenth: {listed(gains)}"
-
-
-def _is_steady(result: Result) -> Verdict:
+def _rates(result: Result) -> tuple[float, list[float]]:
+    """PWJoin's punctuations per second: the mean, and that of each tenth."""
     gains, spans = _tenths(result)
-    rates = [gain / span if span else 0.0 for gain, span in zip(gains, spans, strict=True)]
     mean = sum(gains) / sum(spans) if sum(spans) else 0.0
-    return (
-        mean > 0 and all(abs(rate - mean) <= MOST_DEVIATION * mean for rate in rates),
-        f"{mean:.2f} per second on average, {min(rates):.2f} to {max(rates):.2f} in the tenths",
-    )
+    return mean, [gain / span if span else 0.0 for gain, span in zip(gains, spans, strict=True)]
 
 
 CLAIMS_OF_ONE = (
-    Claim("PJoin gives out no punctuation", "PJoin gives out none", _gives_none),
+    Claim(
+        "PJoin gives out no punctuation",
+        "PJoin gives out none",
+        lambda m: tuple(max(m["runs"]["PJoin"][name]) for name in ("punctuations_out", "punctuations_right")),
+        lambda out, received: out == 0 < received,
+        "{:,} of the {:,} it received",
+    ),
     Claim(
         "PWJoin gives out punctuations in every tenth of the run",
         "PWJoin gives out punctuations steadily",
-        _gives_some_in_each_tenth,
+        lambda m: _tenths(m)[0],
+        lambda gains: all(gain > 0 for gain in gains),
+        "per tenth: {:,.0f}",
     ),
     Claim(
         f"PWJoin's rate is steady: no tenth differs from the mean by more than {MOST_DEVIATION:.0%}",
         "PWJoin gives out punctuations steadily",
-        _is_steady,
+        _rates,
+        lambda mean, rates: mean > 0 and all(abs(rate - mean) <= MOST_DEVIATION * mean for rate in rates),
+        "{:.2f} per second on average, in the tenths {:.2f}",
     ),
 )
 

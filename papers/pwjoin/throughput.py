@@ -11,7 +11,7 @@ from pathlib import Path
 
 import punctuated as pt
 from papers.lab import plot
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict, all_same, listed
+from papers.lab.claim import NOT_REPORTED, Claim, Result, all_same
 from papers.lab.experiment import Experiment, Run
 from papers.lab.race import compared, ratio
 from papers.lab.trial import SECOND_US, alike, generated, times_us, with_and_without
@@ -41,61 +41,51 @@ def _times_longer(result: Result, window_s: int) -> float:
     return ratio(joins["PWJoin"], joins["WJoin"])
 
 
-def _is_little_slower(window_s: int) -> Claim:
-    """PWJoin's bound with this window, which the paper reports to be the other way round with the larger one."""
-
-    def judge(result: Result) -> Verdict:
-        joins = result["runs"][str(window_s)]
-        return _times_longer(result, window_s) <= MOST_TIMES_LONGER, compared(joins["PWJoin"], joins["WJoin"])
-
-    which, report = (
-        ("small", "WJoin is slightly ahead") if window_s == SMALL_S else ("large", "PWJoin is clearly ahead")
-    )
-    claim = f"With the {which} window PWJoin takes at most {MOST_TIMES_LONGER:g} times as long as WJoin"
-    return Claim(claim, f"with {window_s} s {report}", judge)
+def _most_growth(result: Result) -> float:
+    return MOST_GROWTH[result["engine"]]
 
 
-def _same_with_each_window(result: Result) -> Verdict:
-    runs = result["runs"]
-    return (
-        all(all_same([join["results"] for join in joins.values()]) for joins in runs.values()),
-        ", ".join(f"{joins['PWJoin']['results']:,} with {window} s" for window, joins in runs.items()),
+def _is_little_slower(which: str, window_s: int, report: str) -> Claim:
+    """PWJoin's bound with one of the windows."""
+    return Claim(
+        f"With the {which} window PWJoin takes at most {MOST_TIMES_LONGER:g} times as long as WJoin",
+        report,
+        lambda m: (m["runs"][str(window_s)]["PWJoin"], m["runs"][str(window_s)]["WJoin"]),
+        lambda pwjoin, wjoin: ratio(pwjoin, wjoin) <= MOST_TIMES_LONGER,
+        compared,
     )
 
 
-def _stays_as_close(result: Result) -> Verdict:
-    small, large = (_times_longer(result, window) for window in (SMALL_S, LARGE_S))
-    found = f"{small:.2f} times as long with {SMALL_S} s, {large:.2f} with {LARGE_S} s"
-    return large <= small + MOST_GROWTH[result["engine"]], found
-
-
-def _hides_in_gaps(result: Result) -> Verdict:
-    slowest = max(
-        (join for joins in result["runs"].values() for join in joins.values()), key=lambda join: join["median_s"]
-    )
-    joined_s = result["stream_s"] * slowest["timed_share"]
-    return (
-        joined_s >= LEAST_SPEED * slowest["median_s"],
-        f"{joined_s:,.0f} s of input joined in at most {slowest['median_s']:.3f} s",
-    )
+def _speed(result: Result) -> tuple[float, float]:
+    """Seconds of input, and the seconds in which the slowest join takes them."""
+    joins = [join for joins in result["runs"].values() for join in joins.values()]
+    slowest = max(joins, key=lambda join: join["median_s"])
+    return result["stream_s"] * slowest["timed_share"], slowest["median_s"]
 
 
 WINDOW_CLAIMS = (
-    Claim("Both give the same number of results", NOT_REPORTED, _same_with_each_window),
-    _is_little_slower(SMALL_S),
-    _is_little_slower(LARGE_S),
     Claim(
-        lambda result: (
-            "The larger window does not turn the comparison against PWJoin: "
-            f"by {MOST_GROWTH[result['engine']]:g} at most"
-        ),
+        "Both give the same number of results",
+        NOT_REPORTED,
+        lambda m: tuple([join["results"] for join in m["runs"][str(window)].values()] for window in (SMALL_S, LARGE_S)),
+        lambda small, large: all_same(small) and all_same(large),
+        f"{{0[0]:,}} with {SMALL_S} s, {{1[0]:,}} with {LARGE_S} s",
+    ),
+    _is_little_slower("small", SMALL_S, "WJoin is slightly ahead"),
+    _is_little_slower("large", LARGE_S, "PWJoin is clearly ahead, because it probes a smaller state"),
+    Claim(
+        lambda m: f"The larger window does not turn the comparison against PWJoin: by {_most_growth(m):g} at most",
         "with the larger window PWJoin overtakes",
-        _stays_as_close,
+        lambda m: (_times_longer(m, SMALL_S), _times_longer(m, LARGE_S), _most_growth(m)),
+        lambda small, large, most: large <= small + most,
+        f"{{:.2f}} times as long with {SMALL_S} s, {{:.2f}} with {LARGE_S} s",
     ),
     Claim(
         f"On slow streams the work hides in the gaps: joining is {LEAST_SPEED} times faster than arriving, or more",
         "on slow streams the work hides in the gaps",
-        _hides_in_gaps,
+        _speed,
+        lambda arriving_s, joining_s: arriving_s >= LEAST_SPEED * joining_s,
+        "{:,.0f} s of input joined in at most {:.3f} s",
     ),
 )
 
@@ -134,36 +124,34 @@ def race_irrelevant(run: Run) -> Result:
     return {"tuples": n, "punctuations": n_punctuations, "window_s": WINDOW_S, "runs": runs}
 
 
-def _looks_in_vain(result: Result) -> Verdict:
-    pwjoin, wjoin = (result["runs"][name] for name in ("PWJoin", "WJoin"))
-    found = compared(pwjoin, wjoin)
-    if pwjoin["timed_share"] == 1:
-        extra_us = (pwjoin["median_s"] - wjoin["median_s"]) * SECOND_US / max(1, result["punctuations"])
-        found += f"; {extra_us:.1f} µs per punctuation"
-    return ratio(pwjoin, wjoin) <= MOST_IRRELEVANT, found
-
-
-def _costs_nothing(result: Result) -> Verdict:
-    without, wjoin = (result["runs"][name] for name in (NONE, "WJoin"))
-    return ratio(without, wjoin) <= MOST_WITHOUT, compared(without, wjoin)
-
-
-def _same_in_all(result: Result) -> Verdict:
-    counts = [join["results"] for join in result["runs"].values()]
-    return all_same(counts), listed(sorted(set(counts)))
+def _compared_in_vain(pwjoin: Result, wjoin: Result, n_punctuations: int) -> str:
+    if pwjoin["timed_share"] < 1:
+        return compared(pwjoin, wjoin)
+    extra_us = (pwjoin["median_s"] - wjoin["median_s"]) * SECOND_US / max(1, n_punctuations)
+    return f"{compared(pwjoin, wjoin)}; {extra_us:.1f} µs per punctuation"
 
 
 IRRELEVANT_CLAIMS = (
-    Claim("All give the same number of results", NOT_REPORTED, _same_in_all),
+    Claim(
+        "All give the same number of results",
+        NOT_REPORTED,
+        lambda m: [join["results"] for join in m["runs"].values()],
+        all_same,
+        "{:,}",
+    ),
     Claim(
         f"With irrelevant punctuations PWJoin takes at most {MOST_IRRELEVANT:g} times as long as WJoin",
         "looking in vain for something to purge costs next to nothing",
-        _looks_in_vain,
+        lambda m: (m["runs"]["PWJoin"], m["runs"]["WJoin"], m["punctuations"]),
+        lambda pwjoin, wjoin, _: ratio(pwjoin, wjoin) <= MOST_IRRELEVANT,
+        _compared_in_vain,
     ),
     Claim(
         f"Without punctuations PWJoin costs what WJoin costs: at most {MOST_WITHOUT:g} times as long",
         "without punctuations PWJoin costs the same as WJoin",
-        _costs_nothing,
+        lambda m: (m["runs"][NONE], m["runs"]["WJoin"]),
+        lambda without, wjoin: ratio(without, wjoin) <= MOST_WITHOUT,
+        compared,
     ),
 )
 

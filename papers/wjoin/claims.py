@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict, all_same
+from papers.lab.claim import NOT_REPORTED, Claim, Result, all_same, listed
 
 Case = Mapping[str, Any]
 Cases = Mapping[str, Case]
@@ -67,80 +67,82 @@ def cases_of(result: Result, names: Sequence[str] = ()) -> Cases:
 # Claims
 
 
-def _same_results(result: Result) -> Verdict:
-    found = {name: [run["results"] for run in case["runs"].values()] for name, case in result["cases"].items()}
-    in_each = (f"{name}: {', '.join(f'{n:,}' for n in sorted(set(counts)))}" for name, counts in found.items())
-    return all(map(all_same, found.values())), "; ".join(in_each)
+def _counts(cases: Cases) -> dict[str, list[int]]:
+    """The results of all algorithms in each case."""
+    return {name: [run["results"] for run in case["runs"].values()] for name, case in cases.items()}
 
 
-SAME_RESULTS = Claim("All algorithms give the same number of results", NOT_REPORTED, _same_results)
+SAME_RESULTS = Claim(
+    "All algorithms give the same number of results",
+    NOT_REPORTED,
+    lambda m: _counts(m["cases"]),
+    lambda counts: all(map(all_same, counts.values())),
+    lambda counts: "; ".join(f"{name}: {listed(sorted(set(each)), ',')}" for name, each in counts.items()),
+)
 
 
 def is_faster(
     claim: str, report: str, faster: str, slower: str, cases: Sequence[str] = (), least: float = 1.0
 ) -> Claim:
     """In every case `slower` takes more than so many times as long as `faster`."""
-
-    def judge(result: Result) -> Verdict:
-        ours = cases_of(result, cases)
-        return all(times_as_long(case, slower, faster) > least for case in ours.values()), in_words(
-            ours, slower, faster
-        )
-
-    return Claim(claim, report, judge)
+    return Claim(
+        claim,
+        report,
+        lambda m: cases_of(m, cases),
+        lambda ours: all(times_as_long(case, slower, faster) > least for case in ours.values()),
+        lambda ours: in_words(ours, slower, faster),
+    )
 
 
 def is_more_ahead(claim: str, report: str, faster: str, slower: str, much: str, little: str) -> Claim:
     """In the case `much` the ratio of both times is larger than in the case `little`."""
-
-    def judge(result: Result) -> Verdict:
-        cases = cases_of(result, (little, much))
-        ahead = {name: times_as_long(case, slower, faster) for name, case in cases.items()}
-        return ahead[much] > ahead[little], in_words(cases, slower, faster)
-
-    return Claim(claim, report, judge)
+    return Claim(
+        claim,
+        report,
+        lambda m: cases_of(m, (little, much)),
+        lambda ours: times_as_long(ours[much], slower, faster) > times_as_long(ours[little], slower, faster),
+        lambda ours: in_words(ours, slower, faster),
+    )
 
 
 def are_alike(claim: str, report: str, one: str, other: str, most: float) -> Claim:
     """In every case neither takes more than so many times as long as the other."""
-
-    def judge(result: Result) -> Verdict:
-        cases = cases_of(result)
-        ratios = [times_as_long(case, one, other) for case in cases.values()]
-        return all(1 / most <= each <= most for each in ratios), in_words(cases, one, other)
-
-    return Claim(claim, report, judge)
+    return Claim(
+        claim,
+        report,
+        cases_of,
+        lambda cases: all(1 / most <= times_as_long(case, one, other) <= most for case in cases.values()),
+        lambda cases: in_words(cases, one, other),
+    )
 
 
 def lies_in_window(algorithm: str, most: float) -> Claim:
     """In every case the algorithm keeps at most so many times what a later tuple may still match."""
 
-    def judge(result: Result) -> Verdict:
-        kept = {name: (case["runs"][algorithm]["stored"], case["in_reach"]) for name, case in result["cases"].items()}
-        return (
-            all(stored / in_reach <= most for stored, in_reach in kept.values()),
-            "; ".join(
-                f"{name}: {stored:,.0f} tuples kept, {in_reach:,.0f} in the window"
-                for name, (stored, in_reach) in kept.items()
-            ),
+    def found(cases: Cases) -> str:
+        kept = {name: (case["runs"][algorithm]["stored"], case["in_reach"]) for name, case in cases.items()}
+        return "; ".join(
+            f"{name}: {one:,.0f} tuples kept, {two:,.0f} in the window" for name, (one, two) in kept.items()
         )
 
-    claim = f"What {TITLES[algorithm]} keeps lies in the window: at most {most - 1:.0%} does not"
-    return Claim(claim, NOT_REPORTED, judge)
+    return Claim(
+        f"What {TITLES[algorithm]} keeps lies in the window: at most {most - 1:.0%} does not",
+        NOT_REPORTED,
+        cases_of,
+        lambda cases: all(case["runs"][algorithm]["stored"] <= most * case["in_reach"] for case in cases.values()),
+        found,
+    )
 
 
 def does_not_grow(algorithms: Sequence[str], most: float) -> Claim:
     """In every case the second half of the run takes at most so many times as long as the first."""
-
-    def judge(result: Result) -> Verdict:
-        cases = cases_of(result)
-        grown = {f"{TITLES[each]}, {name}": growth(case, each) for name, case in cases.items() for each in algorithms}
-        found = "; ".join(f"{name}: {times:.2f} times as long" for name, times in grown.items())
-        return max(grown.values()) <= most, found
-
     return Claim(
         f"Times of {' and '.join(TITLES[each] for each in algorithms)} do not build up: by a factor of {most:g} at "
         "most from the first half to the second",
         "times of the report's own algorithms do not build up",
-        judge,
+        lambda m: {
+            f"{TITLES[each]}, {name}": growth(case, each) for name, case in m["cases"].items() for each in algorithms
+        },
+        lambda grown: max(grown.values()) <= most,
+        lambda grown: "; ".join(f"{name}: {times:.2f} times as long" for name, times in grown.items()),
     )

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import punctuated as pt
-from papers.lab.claim import Claim, Result, Verdict
-from papers.lab.experiment import ON_TABLES, Experiment, Run
+from papers.lab.claim import Claim, Result
+from papers.lab.experiment import Run, tables_experiment
 from papers.wjoin import plot
 from papers.wjoin.claims import (
     SAME_RESULTS,
@@ -86,18 +86,23 @@ HASHED_CLAIMS = (
 )
 
 
-def _scales_best(result: Result) -> Verdict:
+def _growths(result: Result) -> dict[str, float]:
+    """How many times as long each algorithm takes with the most stores as with the fewest."""
     few, most = (result["cases"][str(n)] for n in (MANY[0], MANY[-1]))
-    grown = {each: service(most, each) / service(few, each) for each in ("nlw", "mw", "hw")}
-    found = "; ".join(f"{TITLES[name]}: {times:.1f} times as long" for name, times in grown.items())
-    return grown["hw"] < min(grown["nlw"], grown["mw"]), found
+    return {each: service(most, each) / service(few, each) for each in ("nlw", "mw", "hw")}
 
 
 NUMBER_CLAIMS = (
     SAME_RESULTS,
     is_faster("HW-join is faster than NLW-join", "HW-join is the fastest of all", "hw", "nlw"),
     is_faster("HW-join is faster than MW-join", "HW-join is the fastest of all", "hw", "mw"),
-    Claim(f"HW-join scales best from {MANY[0]} to {MANY[-1]} stores", "HW-join scales best", _scales_best),
+    Claim(
+        f"HW-join scales best from {MANY[0]} to {MANY[-1]} stores",
+        "HW-join scales best",
+        _growths,
+        lambda grown: grown["hw"] < min(grown["nlw"], grown["mw"]),
+        lambda grown: "; ".join(f"{TITLES[name]}: {times:.1f} times as long" for name, times in grown.items()),
+    ),
     are_alike(
         f"NLW-join and MW-join take the same, within a factor of {MOST_APART:g}",
         "NLW-join and MW-join converge",
@@ -108,31 +113,28 @@ NUMBER_CLAIMS = (
 )
 
 EXPERIMENTS = (
-    Experiment(
+    tables_experiment(
         "wj_fig07",
         "Ripple join, NLW-join and MW-join of stores",
         "W-join report, figure 7",
         stores_joined(FEW, ("ripple", "nlw", "mw"), repeats=3),
         NESTED_CLAIMS,
         partial(draw_stores, log=True),
-        ON_TABLES,
     ),
-    Experiment(
+    tables_experiment(
         "wj_fig08",
         "XJoin and HW-join of stores",
         "W-join report, figure 8",
         stores_joined(FEW, ("xjoin", "hw"), repeats=5),
         HASHED_CLAIMS,
         partial(draw_stores, log=False),
-        ON_TABLES,
     ),
-    Experiment(
+    tables_experiment(
         "wj_fig09b",
         "Two to six stores",
         "W-join report, figure 9b",
         stores_joined(MANY, ("nlw", "mw", "hw"), repeats=2),
         NUMBER_CLAIMS,
         draw_numbers,
-        ON_TABLES,
     ),
 )

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 import punctuated as pt
-from papers.lab.claim import NOT_REPORTED, Claim, Result, Verdict
-from papers.lab.experiment import ON_TABLES, Experiment, Run
+from papers.lab.claim import NOT_REPORTED, Claim, Result
+from papers.lab.experiment import Run, tables_experiment
 from papers.lab.trial import SECOND_US
 from papers.wjoin import plot
 from papers.wjoin.claims import SAME_RESULTS, is_faster, is_more_ahead, service
@@ -55,11 +55,6 @@ def as_written(others_us: int) -> Reach:
     return tuple(tuple(0 if i == j else WIDE_US if {i, j} == {0, 1} else others_us for j in range(N)) for i in range(N))
 
 
-def _tightening_helps(result: Result) -> Verdict:
-    written, tightened = (service(result["cases"][name], "gca") for name in (NARROW_WRITTEN, NARROW))
-    return written >= LEAST_GAIN * tightened, f"{written:.2f} µs as written, {tightened:.2f} µs tightened"
-
-
 _LCA_IS_FASTER = "LCA is faster than GCA, even where windows hardly differ"
 WINDOW_CLAIMS = (
     SAME_RESULTS,
@@ -73,7 +68,13 @@ WINDOW_CLAIMS = (
         LEAST_GAIN,
     ),
     is_faster("LCA is faster than GCA where windows are tightened, too", NOT_REPORTED, "lca", "gca", (NARROW,)),
-    Claim(f"Tightened windows make GCA faster, {LEAST_GAIN:g} times or more", NOT_REPORTED, _tightening_helps),
+    Claim(
+        f"Tightened windows make GCA faster, {LEAST_GAIN:g} times or more",
+        NOT_REPORTED,
+        lambda m: tuple(service(m["cases"][name], "gca") for name in (NARROW_WRITTEN, NARROW)),
+        lambda written, tightened: written >= LEAST_GAIN * tightened,
+        "{:.2f} µs as written, {:.2f} µs tightened",
+    ),
     is_more_ahead(
         "LCA gains more over GCA from windows that differ much, as they are written, than from ones that differ little",
         _LCA_IS_FASTER,
@@ -148,22 +149,20 @@ def draw_paths(result: Result, path: Path) -> None:
 
 
 EXPERIMENTS = (
-    Experiment(
+    tables_experiment(
         "wj_fig13",
         "One window wider than the others",
         "W-join report, figure 13",
         measure_windows,
         WINDOW_CLAIMS,
         draw_windows,
-        ON_TABLES,
     ),
-    Experiment(
+    tables_experiment(
         "wj_fig14",
         "A path of four streams in both directions",
         "W-join report, figure 14",
         measure_paths,
         PATH_CLAIMS,
         draw_paths,
-        ON_TABLES,
     ),
 )

@@ -35,7 +35,7 @@ def figure(name: str, holds: bool = True) -> Experiment:
     def plot(result: dict[str, Any], path: Path) -> None:
         path.write_text(f"picture of {name} at {result['scale']}")
 
-    claim = Claim("state [bounded]", NOT_REPORTED, lambda result: (holds, f"scale {result['scale']}"))
+    claim = Claim("state [bounded]", NOT_REPORTED, lambda m: m["scale"], lambda _: holds, "scale {}")
     return Experiment(name, "State over time", "PWJoin figure 8", measure, (claim,), plot)
 
 
