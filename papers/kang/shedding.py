@@ -161,7 +161,8 @@ def is_order(found: Found, names: Sequence[str]) -> bool:
 
 
 def _worst_error(found: Found) -> float:
-    return max(abs(each["measured"] - each["predicted"]) / (each["predicted"] or 1.0) for each in found.values())
+    errors = (abs(each["measured"] - each["predicted"]) / (each["predicted"] or 1.0) for each in found.values())
+    return float(max(errors))
 
 
 def more_than_equal(found: Found) -> str:

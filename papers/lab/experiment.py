@@ -83,6 +83,13 @@ class Experiment:
             raise PunctuatedError(f"{self.name} does not run on {name}: its engines are {', '.join(self.engines)}")
 
 
-def tables_experiment(*parts: Any) -> Experiment:
+def tables_experiment(
+    name: str,
+    title: str,
+    paper: str,
+    measure: Callable[[Run], Result],
+    claims: Sequence[Claim],
+    plot: Callable[[Result, Path], None],
+) -> Experiment:
     """An experiment that runs in this process only: it measures the loop of a join, or evaluates formulas."""
-    return Experiment(*parts, engines=(TABLES.name,))
+    return Experiment(name, title, paper, measure, claims, plot, (TABLES.name,))

@@ -86,7 +86,7 @@ def _full(result: Result, segment: int) -> list[float]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if len(values) else 0.0
+    return float(np.mean(values)) if values else 0.0
 
 
 CLAIMS = (
@@ -100,7 +100,7 @@ CLAIMS = (
     Claim(
         "There the state falls as time goes on",
         "the state falls with the time that has passed",
-        lambda m: [_mean(fifth) for fifth in np.array_split(_full(m, SEGMENTS[0]), FIFTHS)],
+        lambda m: [_mean(fifth.tolist()) for fifth in np.array_split(_full(m, SEGMENTS[0]), FIFTHS)],
         falling,
         "mean of each fifth of the run: {:,.0f}",
     ),

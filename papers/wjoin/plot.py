@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from papers.lab import plot
 from papers.wjoin.claims import TITLES, Case, Cases, service
-from punctuated.cli import plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
