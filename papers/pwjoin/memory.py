@@ -28,20 +28,13 @@ def measure(run: Run) -> Result:
     }
 
 
-def _plateaus(result: Result, join: str) -> list[float]:
-    """The mean state of a join with each window, once that has filled."""
-    return [mean_after(runs[join], "state", float(window)) for window, runs in result["runs"].items()]
-
-
-def _saved(result: Result) -> list[float]:
-    return [
-        wjoin - pwjoin for wjoin, pwjoin in zip(*(_plateaus(result, name) for name in ("WJoin", "PWJoin")), strict=True)
-    ]
-
-
-def _saved_shares(result: Result) -> list[float]:
-    held = _plateaus(result, "WJoin")
-    return [saved / wjoin if wjoin else 0.0 for saved, wjoin in zip(_saved(result), held, strict=True)]
+def _plateaus(result: Result) -> list[tuple[float, float]]:
+    """The mean states of WJoin and of PWJoin with each window, once that has filled."""
+    runs = result["runs"].items()
+    wjoin, pwjoin = (
+        [mean_after(joins[name], "state", float(window)) for window, joins in runs] for name in ("WJoin", "PWJoin")
+    )
+    return list(zip(wjoin, pwjoin, strict=True))
 
 
 def _pairs(result: Result) -> list[tuple[float, float]]:
@@ -54,21 +47,21 @@ CLAIMS = (
     Claim(
         "The larger the window, the more tuples PWJoin saves",
         "the larger the window, the more memory punctuations save",
-        _saved,
+        lambda m: [wjoin - pwjoin for wjoin, pwjoin in _plateaus(m)],
         rising,
         "saved tuples at 1, 5, 15 s: {:,.0f}",
     ),
     Claim(
         "The larger the window, the larger the share that PWJoin saves",
         NOT_REPORTED,
-        _saved_shares,
+        lambda m: [1 - pwjoin / wjoin if wjoin else 0.0 for wjoin, pwjoin in _plateaus(m)],
         rising,
         "saved share at 1, 5, 15 s: {:.0%}",
     ),
     Claim(
         f"WJoin holds what its windows hold: the rate times the window of both streams, within {MOST_DEVIATION:.0%}",
         NOT_REPORTED,
-        lambda m: (_plateaus(m, "WJoin"), [m["tuples_per_s"] * float(window) for window in m["runs"]]),
+        lambda m: ([wjoin for wjoin, _ in _plateaus(m)], [m["tuples_per_s"] * float(window) for window in m["runs"]]),
         lambda held, due: all(abs(one - two) <= MOST_DEVIATION * two for one, two in zip(held, due, strict=True)),
         "{:,.0f} of {:,.0f} expected",
     ),

@@ -21,7 +21,16 @@ from punctuated.runtime import calibration as calibrating
 from punctuated.runtime.calibration import Calibration, calibrate, fit
 from punctuated.runtime.calibration import lines as measuring
 from punctuated.runtime.calibration.fit import fit_touched, line_costs, match_cost
-from punctuated.runtime.calibration.lines import IDLE, IDLE_SETTING, N_RATES, SEARCH, UPDATE, WINDOWS, Line, Setting
+from punctuated.runtime.calibration.lines import (
+    IDLE,
+    IDLE_SETTING,
+    N_RATES,
+    SEARCH,
+    UPDATE,
+    WINDOWS,
+    MeasuredLine,
+    Setting,
+)
 from punctuated.runtime.calibration.timed_join import TimedJoin
 from punctuated.state.rows import ring_positions
 
@@ -137,13 +146,13 @@ def test_weights_of_a_machine_are_found_again(monkeypatch: pytest.MonkeyPatch) -
 
 def test_slope_and_saturation_of_a_line() -> None:
     rates = tuple(float(rate) for rate in range(1, N_RATES + 1))
-    line = Line(Setting("N", SEARCH), rates, tuple(0.002 + 0.0005 * rate for rate in rates))
+    line = MeasuredLine(Setting("N", SEARCH), rates, tuple(0.002 + 0.0005 * rate for rate in rates))
     assert line.slope == pytest.approx(0.0005)
     assert line.saturation_rate == pytest.approx((60 - 0.002) / 0.0005)
 
 
 def test_a_clock_that_stands_still_gives_no_negative_slope() -> None:
-    assert Line(Setting("N", SEARCH), (1.0, 2.0), (0.002, 0.001)).slope == pytest.approx(0.001)
+    assert MeasuredLine(Setting("N", SEARCH), (1.0, 2.0), (0.002, 0.001)).slope == pytest.approx(0.001)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +204,7 @@ def test_a_match_costs_the_difference_between_many_and_few() -> None:
 
 def test_costs_are_those_beside_the_loop() -> None:
     slopes = {IDLE_SETTING: 2e-6, Setting("T", SEARCH): 5e-6, Setting("N", UPDATE): 1e-6}
-    lines = [Line(setting, (1.0, 2.0), (slope, 2 * slope)) for setting, slope in slopes.items()]
+    lines = [MeasuredLine(setting, (1.0, 2.0), (slope, 2 * slope)) for setting, slope in slopes.items()]
     found = line_costs(lines)
     assert found.keys() == slopes.keys() - {IDLE_SETTING}
     assert found[Setting("T", SEARCH)] == pytest.approx(3e-6)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from punctuated.plan.cost.weights import Weights
 from punctuated.runtime.calibration.fit import fitted_weights, in_a_join, line_costs, plain_weights, value_index_weight
-from punctuated.runtime.calibration.lines import Line, Progress, Setting, measure_lines
+from punctuated.runtime.calibration.lines import MeasuredLine, Progress, Setting, measure_lines
 
 _LONGEST_S = 6e-3  # of CPU, of the batch with the highest rate
 _JOIN_TUPLES = 60_000
@@ -26,10 +26,10 @@ class Calibration:
 
     weights: Weights
     plain: Weights  # only what the paper has: P and I
-    lines: tuple[Line, ...]
+    lines: tuple[MeasuredLine, ...]
 
     @property
-    def usual_lines(self) -> list[Line]:
+    def usual_lines(self) -> list[MeasuredLine]:
         """The lines that the plain weights are read off: equal keys, and the paper's window and bucket size."""
         return [line for line in self.lines if line.setting == Setting(line.setting.structure, line.setting.work)]
 

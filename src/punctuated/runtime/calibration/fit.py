@@ -18,7 +18,7 @@ from punctuated.runtime.calibration.lines import (
     SEARCH,
     UPDATE,
     USUAL,
-    Line,
+    MeasuredLine,
     Setting,
 )
 from punctuated.runtime.calibration.timed_join import TimedJoin
@@ -30,7 +30,7 @@ _SMALLEST_SHARE = 0.01  # of a line's slope: what a cost is at least, once other
 # Structures
 
 
-def line_costs(lines: Sequence[Line]) -> Costs:
+def line_costs(lines: Sequence[MeasuredLine]) -> Costs:
     """What each kind of work costs beside the loop around it."""
     slopes = {line.setting: line.slope for line in lines}
     idle = slopes.pop(IDLE_SETTING)

@@ -58,7 +58,7 @@ IDLE_SETTING = Setting("N", IDLE)
 
 
 @dataclass(frozen=True)
-class Line:
+class MeasuredLine:
     """CPU seconds per 60 s of input at several rates, and the straight line through them."""
 
     setting: Setting
@@ -91,12 +91,12 @@ def settings() -> Iterable[Setting]:
         yield Setting("H", SEARCH, bucket_size=bucket_size)
 
 
-def measure_lines(longest_s: float, progress: Progress | None = None) -> list[Line]:
+def measure_lines(longest_s: float, progress: Progress | None = None) -> list[MeasuredLine]:
     """All lines in turns, several times over, so that a slow spell of the machine spoils one round only.
 
     `longest_s` is the CPU time of a batch with the highest rate.
     """
-    runs = [_Run(setting, longest_s) for setting in settings()]
+    runs = [_Measuring(setting, longest_s) for setting in settings()]
     for turn in range(_ROUNDS):
         for i, run in enumerate(runs):
             run.measure()
@@ -105,7 +105,7 @@ def measure_lines(longest_s: float, progress: Progress | None = None) -> list[Li
     return [run.line() for run in runs]
 
 
-class _Run:
+class _Measuring:
     """A line that is being measured."""
 
     def __init__(self, setting: Setting, longest_s: float) -> None:
@@ -127,6 +127,6 @@ class _Run:
         for count, seconds in zip(self._counts, self._seconds, strict=True):
             seconds.append(self._work(count))
 
-    def line(self) -> Line:
+    def line(self) -> MeasuredLine:
         rates = tuple(count / BATCH_S for count in self._counts)
-        return Line(self._setting, rates, tuple(map(min, self._seconds)))  # what the machine adds is no cost
+        return MeasuredLine(self._setting, rates, tuple(map(min, self._seconds)))  # what the machine adds is no cost
