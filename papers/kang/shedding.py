@@ -114,23 +114,23 @@ class Contest:
             Claim(
                 f"The formula gives {expected} results per second",
                 f"{expected} results per second",
-                lambda m: [each["predicted"] for each in m["runs"].values()],
-                lambda rates: all(abs(one - two) < 0.05 for one, two in zip(rates, self.expected, strict=True)),
-                "{:.4g}",
+                lambda m: m["runs"],
+                self._is_expected,
+                lambda found: _in_words(found, "predicted"),
             ),
             Claim(
                 f"Every strategy gives as many results as the formula says, within {MOST_ERROR:.0%}",
                 NOT_REPORTED,
-                lambda m: ([each["measured"] for each in m["runs"].values()], _worst_error(m["runs"])),
-                lambda _, worst: worst <= MOST_ERROR,
-                "{:.4g}; largest error {:.1%}",
+                lambda m: m["runs"],
+                lambda found: _worst_error(found) <= MOST_ERROR,
+                lambda found: f"{_in_words(found, 'measured')}; largest error {_worst_error(found):.1%}",
             ),
             Claim(
                 "What we call optimal is the best of them",
                 NOT_REPORTED,
-                lambda m: (self._predicted(self._granted("optimal")), m["runs"]),
-                lambda most, found: abs(most - max(each["predicted"] for each in found.values())) < 1e-9,
-                "{0:.4g} results per second",
+                lambda m: (max(each["predicted"] for each in m["runs"].values()), self._granted("optimal")),
+                lambda most, best: abs(most - self._predicted(best)) < 1e-9,
+                "{0:.4g} results per second, with rates {1.rates} and windows {1.windows}",
             ),
             Claim(
                 self.claim,
@@ -140,6 +140,10 @@ class Contest:
                 lambda found: f"{', '.join(ranked(found))}; {more_than_equal(found)}",
             ),
         )
+
+    def _is_expected(self, found: Found) -> bool:
+        pairs = zip((each["predicted"] for each in found.values()), self.expected, strict=True)
+        return all(abs(one - two) < 0.05 for one, two in pairs)
 
     def draw(self, result: Result, path: Path) -> None:
         """Bars for what was measured, lines across them for the formula."""
@@ -158,6 +162,10 @@ def ranked(found: Found, what: str = "measured") -> list[str]:
 def is_order(found: Found, names: Sequence[str]) -> bool:
     """Whether the strategies come in this order, by the formula and as measured."""
     return all(ranked(found, what) == list(names) for what in ("predicted", "measured"))
+
+
+def _in_words(found: Found, what: str) -> str:
+    return ", ".join(f"{name} {each[what]:.4g}" for name, each in found.items())
 
 
 def _worst_error(found: Found) -> float:
