@@ -31,13 +31,12 @@ import numpy as np
 import punctuated as pt
 from papers.lab.progress import Progress, silent
 from papers.lab.race import summary
-from papers.lab.trial import SECOND_US, Series, Trial, join_quietly, with_sum
+from papers.lab.trial import SECOND_US, Series, Trial, cut, join_quietly, with_sum
 from punctuated.errors import PunctuatedError
 from punctuated.model.counters import COLUMNS
 from punctuated.runtime.kernel_groups import Kernels
 from punctuated.runtime.warm_up import compile_beside
 from punctuated.spark.session.local import check_java, local_spark, read_files, write_files
-from punctuated.streams.generator import cut
 
 MOST_SAMPLES = 30
 _POLL_S = 0.05

@@ -9,11 +9,10 @@ from typing import Any
 import punctuated as pt
 from papers.lab.progress import Progress, silent
 from papers.lab.race import race
-from papers.lab.trial import SECOND_US, Series, Trial, join_quietly, times_us, with_sum
+from papers.lab.trial import SECOND_US, Series, Trial, cut, join_quietly, times_us, with_sum
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.model.batch import StreamBatch
 from punctuated.operator.driver import JoinDriver
-from punctuated.streams.generator import cut
 
 
 @dataclass(frozen=True)

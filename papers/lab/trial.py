@@ -7,6 +7,7 @@ WJoin is given the same tuples as an operator that is unaware of punctuations, s
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,21 @@ def rate(table: pa.Table) -> float:
     """Tuples per second."""
     ts = times_us(table)
     return len(ts) * SECOND_US / max(1, int(ts[-1]))
+
+
+def cut(table: pa.Table, step_us: int, n: int | None = None, start_us: int = 0) -> list[pa.Table]:
+    """Batches of equal time spans, so that batches of two streams cover the same time.
+
+    The first `n` from this start on; without `n` as many as hold all the rest.
+
+    >>> table = pa.table({"ts": [1, 2, 5, 9]})
+    >>> [batch["ts"].to_pylist() for batch in cut(table, 3)]
+    [[1, 2], [5], [], [9]]
+    >>> [batch["ts"].to_pylist() for batch in cut(table, 3, n=2, start_us=2)]
+    [[2], [5]]
+    """
+    ts = times_us(table)
+    if n is None:
+        n = (int(ts[-1]) - start_us) // step_us + 1
+    edges = np.searchsorted(ts, start_us + np.arange(n + 1) * step_us).tolist()
+    return [table.slice(first, last - first) for first, last in pairwise(edges)]

@@ -14,8 +14,7 @@ import pyarrow as pa
 
 import punctuated as pt
 from papers.lab.progress import Progress, silent
-from papers.lab.trial import SECOND_US, Series, join_quietly
-from punctuated.streams.generator import cut
+from papers.lab.trial import SECOND_US, Series, cut, join_quietly
 
 TUPLE_US = 2_000  # between two tuples of a stream
 OPEN = 5  # values at a time

@@ -13,10 +13,9 @@ from papers.experiments import EXPERIMENTS
 from papers.lab.experiment import ALL_ENGINES, Experiment
 from papers.lab.race import ratio
 from papers.lab.tables_engine import TABLES, TablesEngine
-from papers.lab.trial import alike, mean_after, times_us, with_and_without
+from papers.lab.trial import alike, cut, mean_after, times_us, with_and_without
 from papers.pwjoin.best_case import synchronized
 from punctuated.errors import PunctuatedError
-from punctuated.streams.generator import cut
 
 NEED_A_LENGTH = ("fig08_memory", "fig11_punctuations", "fig12_one_sided", "eq01_state")
 DETERMINISTIC = ("fig07_best_case", "planned_state", *NEED_A_LENGTH)

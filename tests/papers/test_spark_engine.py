@@ -19,11 +19,10 @@ from papers.experiments import EXPERIMENTS
 from papers.lab.engine import open_engine
 from papers.lab.race import compared
 from papers.lab.tables_engine import TABLES, prepare
-from papers.lab.trial import Input, Trial, alike, times_us, with_and_without
+from papers.lab.trial import Input, Trial, alike, cut, times_us, with_and_without
 from patience import LONGEST_S
 from punctuated.errors import PunctuatedError
 from punctuated.model.counters import COLUMNS
-from punctuated.streams.generator import cut
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,8 +4,10 @@ import time
 import warnings
 from collections.abc import Generator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 import punctuated as pt
@@ -18,7 +20,6 @@ from punctuated.output.groups.grouping import Grouping
 from punctuated.output.views import View as Output
 from punctuated.runtime.kernel_groups import Kernels, kernels_of
 from punctuated.runtime.warm_up import compile_beside
-from punctuated.streams.generator import cut
 
 WINDOW = "10 minutes"
 LOADING = "loading the join (the first time on a machine it is compiled: 10 to 20 s)"
@@ -45,10 +46,16 @@ def make_streams(auctions: int, batches: int) -> Streams:
     opened, offered = pt.streams.auctions(auctions, seed=1)
     step_us = int(to_microseconds(opened["opened_at"], "opened_at")[-1]) // batches + 1
     left, right = (
-        cut(table, step_us, batches, time_column=column)
-        for table, column in ((opened, "opened_at"), (offered, "bid_at"))
+        _cut(table, column, step_us, batches) for table, column in ((opened, "opened_at"), (offered, "bid_at"))
     )
     return Streams(left, right, step_us / 1e6)
+
+
+def _cut(table: pa.Table, time_column: str, step_us: int, n: int) -> list[pa.Table]:
+    """Batches of equal time spans, so that batches of both streams cover the same time."""
+    ts = to_microseconds(table[time_column], time_column)
+    edges = np.searchsorted(ts, np.arange(n + 1) * step_us).tolist()
+    return [table.slice(first, last - first) for first, last in pairwise(edges)]
 
 
 def declare(opened: Any, offered: Any, aware: bool) -> tuple[pt.Stream, pt.Stream]:

@@ -5,7 +5,6 @@ Every stream keeps its promises: no tuple comes after the punctuation of its key
 """
 
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from punctuated.errors import StreamError
 from punctuated.model.arguments import LARGEST, whole_number
-from punctuated.model.times import to_microseconds
 from punctuated.model.window import Duration, parse_duration
 from punctuated.streams.arrival import LARGEST_SIZE, draw_keys, parse_arrival
 
@@ -113,23 +111,3 @@ def _with_rows(tuples: pa.Table, followed: NDArray[np.bool_], ended: NDArray[np.
         column = table.column(at)
         table = table.set_column(at, name, pc.if_else(mask, pa.scalar(blank, column.type), column))
     return table.append_column("pattern", texts.take(text_idx))
-
-
-def cut(
-    table: pa.Table, step_us: int, n: int | None = None, start_us: int = 0, time_column: str = "ts"
-) -> list[pa.Table]:
-    """Batches of equal time spans, so that batches of two streams cover the same time.
-
-    The first `n` from this start on; without `n` as many as hold all the rest.
-
-    >>> table = pa.table({"ts": [1, 2, 5, 9]})
-    >>> [batch["ts"].to_pylist() for batch in cut(table, 3)]
-    [[1, 2], [5], [], [9]]
-    >>> [batch["ts"].to_pylist() for batch in cut(table, 3, n=2, start_us=2)]
-    [[2], [5]]
-    """
-    ts = to_microseconds(table[time_column], time_column)
-    if n is None:
-        n = (int(ts[-1]) - start_us) // step_us + 1
-    edges = np.searchsorted(ts, start_us + np.arange(n + 1) * step_us).tolist()
-    return [table.slice(first, last - first) for first, last in pairwise(edges)]
