@@ -116,11 +116,11 @@ bench: $(READY) ## measure joins on Spark against Spark's own, Flink, Pathway an
 .PHONY: experiments
 experiments: $(READY) ## run all experiments and redraw the pictures of the docs
 	@status=0; \
-	$(BIN)/punctuated experiment run all --out out/experiments || status=$$?; \
-	$(BIN)/punctuated experiment plot all --out out/experiments --pictures docs/pictures || exit $$?; \
+	$(BIN)/python -m papers run all --out out/experiments || status=$$?; \
+	$(BIN)/python -m papers plot all --out out/experiments --pictures docs/pictures || exit $$?; \
 	exit $$status
 
 .PHONY: clean
 clean: ## remove caches and results, keep .venv
 	rm -rf out build dist benchmarks/results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	find src papers tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +

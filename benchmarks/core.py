@@ -24,12 +24,12 @@ from rich.console import Console
 from rich.table import Table
 
 from punctuated import streams
-from punctuated.experiments.timed import timed
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.batch import EndedKeys, StreamBatch
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
 from punctuated.operator.driver import JoinDriver
+from punctuated.runtime.calibration.timed_join import timed
 from punctuated.state.setup import DriverSetup
 
 SECOND = 1_000_000

@@ -1,4 +1,4 @@
-"""`python benchmarks/model.py`: does the cost model choose the pair of structures that is measured to be the best?
+"""`python -m benchmarks.model`: does the cost model choose the pair of structures that is measured to be the best?
 
 Random workloads: windows of 200 to 20,000 tuples, rates that sum up to a constant at ratios from 1:999 to 999:1, equal
 values and values that are near. All pairs run in turns over the same streams. A cost is that of the cheapest batch, in
@@ -25,10 +25,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from punctuated.experiments.calibration.calibration import calibrate
-from punctuated.experiments.pair_cost import WindowJoin, measure_pairs
+from papers.kang.pair_cost import WindowJoin, measure_pairs
 from punctuated.plan import cost
 from punctuated.plan.cost.weights import machine_weights
+from punctuated.runtime.calibration import calibrate
 
 TOTAL_RATE = 1000.0
 SMALLEST_WINDOW, LARGEST_WINDOW = 200, 20_000

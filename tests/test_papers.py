@@ -17,7 +17,7 @@ from punctuated.cli.main import app
 ROOT = Path(__file__).resolve().parents[1]
 INDEX = ROOT / "docs" / "papers.md"
 CODE = re.compile(r"\b(?:PW|PJ|KN|WJ|XD)-\d\d\b")
-PLACES = ("src", "tests", "docs", "benchmarks", "README.md", "CHANGELOG.md")
+PLACES = ("src", "papers", "tests", "docs", "benchmarks", "README.md", "CHANGELOG.md")
 
 
 def texts() -> Iterator[Path]:

@@ -1,24 +1,16 @@
 """The command line: what it prints, what it writes, and how it fails."""
 
 import json
-from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
-from punctuated import experiments, streams
+from punctuated import streams
 from punctuated.cli.main import app
 from punctuated.errors import StreamError
-from punctuated.experiments import engine as engines
-from punctuated.experiments.engine import Engine
-from punctuated.experiments.experiment import Experiment, check
-from punctuated.experiments.progress import Progress, report
-from punctuated.experiments.tables_engine import TABLES, TablesEngine
 
 needs_streams = pytest.mark.skipif(not hasattr(streams, "generate"), reason="the generators are not written yet")
 
@@ -27,51 +19,13 @@ def punctuated(*args: str | Path) -> Result:
     return CliRunner().invoke(app, [str(arg) for arg in args])
 
 
-def figure(name: str, holds: bool = True) -> Experiment:
-    """An experiment that checks one claim without measuring anything."""
-
-    def measure(scale: float, progress: Progress | None, engine: Engine) -> dict[str, Any]:
-        report(progress, 1.0)
-        return {"scale": scale}
-
-    def plot(result: dict[str, Any], path: Path) -> None:
-        path.write_text(f"picture of {name} at {result['scale']}")
-
-    def checks(result: dict[str, Any]) -> list[dict[str, Any]]:
-        return [check("state [bounded]", holds, f"scale {result['scale']}")]
-
-    return Experiment(name, "State over time", "PWJoin figure 8", measure, checks, plot)
-
-
-@pytest.fixture
-def figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    formulas = replace(figure("formulas"), engines=("tables",))
-    known = {"kept": figure("kept"), "broken": figure("broken", holds=False), "formulas": formulas}
-    monkeypatch.setattr(experiments, "EXPERIMENTS", known, raising=False)
-
-
-@pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine that is called spark and is none."""
-
-    class Elsewhere(TablesEngine):
-        name = "spark"
-
-    monkeypatch.setattr(
-        engines, "open_engine", lambda name, log: nullcontext(Elsewhere() if name == "spark" else TABLES)
-    )
-
-
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([], ["demo", "generate", "experiment", "run", "version"]),
+        ([], ["demo", "generate", "run", "version"]),
         (["run"], ["--follow", "--once", "--check", "--tables", "--rows", "--trigger", "--master", "--conf", "--json"]),
         (["demo"], ["--out"]),
         (["generate"], ["--n", "--seed", "--out", "--gap", "--punctuations", "--json"]),
-        (["experiment"], ["list", "run", "plot"]),
-        (["experiment", "run"], ["--out", "--scale", "--engine", "--json"]),
-        (["experiment", "plot"], ["--out", "--pictures", "--engine"]),
     ],
 )
 def test_help_names_what_there_is(command: list[str], words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,107 +129,6 @@ def test_generate_writes_the_stream_it_was_asked_for(tmp_path: Path) -> None:
     assert punctuated("generate", "punct-asc-100-40", "--n", "50", "--seed", "1", "--out", out).exit_code == 0
     expected = streams.generate("punct-asc-100-40", n=50, seed=1, gap="10 ms", punctuations="flag")
     assert pq.read_table(out).equals(expected)
-
-
-@pytest.mark.usefixtures("figures")
-def test_experiment_list() -> None:
-    outcome = punctuated("experiment", "list", "--json")
-    assert {row["name"]: row["engines"] for row in json.loads(outcome.stdout)} == {
-        "kept": ["tables", "spark"],
-        "broken": ["tables", "spark"],
-        "formulas": ["tables"],
-    }
-    shown = punctuated("experiment", "list").stdout
-    assert "PWJoin figure 8" in shown and "tables, spark" in shown
-
-
-@pytest.mark.usefixtures("figures")
-def test_experiment_run_writes_the_result_and_prints_the_checks(tmp_path: Path) -> None:
-    outcome = punctuated("experiment", "run", "kept", "--scale", "0.5", "--out", tmp_path)
-    assert outcome.exit_code == 0
-    assert "state [bounded]" in outcome.stdout
-    assert json.loads((tmp_path / "kept.json").read_text())["scale"] == 0.5
-
-
-@pytest.mark.usefixtures("figures")
-def test_a_claim_that_fails_is_exit_code_one(tmp_path: Path) -> None:
-    outcome = punctuated("experiment", "run", "all", "--out", tmp_path, "--json")
-    assert outcome.exit_code == 1
-    assert outcome.stderr == ""
-    summary = json.loads(outcome.stdout)
-    assert summary["holds"] is False
-    assert [row["name"] for row in summary["experiments"]] == ["kept", "broken", "formulas"]
-    assert summary["left_out"] == []
-
-
-@pytest.mark.usefixtures("figures")
-def test_a_claim_that_fails_is_said_to(tmp_path: Path) -> None:
-    outcome = punctuated("experiment", "run", "broken", "--out", tmp_path)
-    (line,) = [line for line in outcome.stdout.splitlines() if "state [bounded]" in line]
-    assert outcome.exit_code == 1
-    assert "no" in line.split() and "yes" not in line.split()
-
-
-@pytest.mark.usefixtures("figures")
-@pytest.mark.parametrize(
-    ("command", "remedy"),
-    [
-        (["run", "unknown"], "kept, broken, formulas, or all"),
-        *(
-            (["run", "kept", "--scale", each], f"--scale {each}: give a number above 0")
-            for each in ("nan", "inf", "0.0", "-1.0")
-        ),
-        (["plot", "kept"], "experiment run kept"),
-        (["plot", "all"], "experiment run all"),
-        (["plot", "kept", "--engine", "spark"], "--engine spark"),
-        (["run", "kept", "--engine", "flink"], "spark"),
-        (["run", "formulas", "--engine", "spark"], "formulas does not run on spark: its engines are tables"),
-        (["plot", "formulas", "--engine", "spark"], "formulas does not run on spark: its engines are tables"),
-    ],
-)
-def test_experiment_errors_say_what_to_do(command: list[str], remedy: str, tmp_path: Path) -> None:
-    outcome = punctuated("experiment", *command, "--out", tmp_path)
-    assert outcome.exit_code == 2
-    assert remedy in outcome.stderr
-    assert list(tmp_path.iterdir()) == []  # Spark was not even started
-
-
-@pytest.mark.usefixtures("figures", "elsewhere")
-def test_all_on_spark_leaves_out_what_does_not_run_there_and_says_so(tmp_path: Path) -> None:
-    outcome = punctuated("experiment", "run", "all", "--engine", "spark", "--out", tmp_path)
-    assert "left out, because they do not run on spark: formulas" in outcome.stderr
-    assert {path.name for path in tmp_path.glob("*.json")} == {"kept_spark.json", "broken_spark.json"}
-    as_json = punctuated("experiment", "run", "all", "--engine", "spark", "--json", "--out", tmp_path)
-    assert json.loads(as_json.stdout)["left_out"] == ["formulas"] and as_json.stderr == ""
-
-
-@pytest.mark.usefixtures("figures")
-def test_experiment_plot_draws_what_has_been_run(tmp_path: Path) -> None:
-    punctuated("experiment", "run", "kept", "--out", tmp_path)
-    outcome = punctuated("experiment", "plot", "all", "--out", tmp_path, "--pictures", tmp_path / "docs")
-    assert outcome.stdout == f"{tmp_path / 'docs' / 'kept.png'}\n"
-    assert (tmp_path / "docs" / "kept.png").read_text() == "picture of kept at 1.0"
-
-
-@pytest.mark.usefixtures("figures", "elsewhere")
-def test_results_on_spark_stand_beside_those_on_tables(tmp_path: Path) -> None:
-    for engine in ("tables", "spark"):
-        punctuated("experiment", "run", "kept", "--out", tmp_path, "--engine", engine)
-        punctuated("experiment", "plot", "all", "--out", tmp_path, "--engine", engine)
-    written = {path.stem: json.loads(path.read_text())["engine"] for path in tmp_path.glob("*.json")}
-    assert written == {"kept": "tables", "kept_spark": "spark"}
-    assert {path.stem for path in tmp_path.glob("*.png")} == set(written)
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def plot(result: dict[str, Any], path: Path) -> None:
-        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
-
-    monkeypatch.setattr(experiments, "EXPERIMENTS", {"f": replace(figure("f"), plot=plot)}, raising=False)
-    punctuated("experiment", "run", "f", "--out", tmp_path)
-    outcome = punctuated("experiment", "plot", "f", "--out", tmp_path)
-    assert outcome.exit_code == 2
-    assert 'pip install "punctuated[plot]"' in outcome.stderr
 
 
 def test_clean_shows_and_removes_what_failed_attempts_have_left(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from papers.kang.limited_output import cpu_limited_output_rate, limited_output_rate, memory_limited_output_rate
 from punctuated.errors import CostError
 from punctuated.plan import cost
 from punctuated.plan.allocation import STRATEGIES, Allocation, allocate, allocate_memory, allocate_rate
@@ -50,7 +51,7 @@ def test_figure_five(strategy: str, expected: float) -> None:
     """KN-37."""
     rates, windows = (800.0, 200.0), (100.0, 200.0)
     effective = allocate_rate(strategy, rates, windows, rate=100)
-    put_out = cost.cpu_limited_output_rate(effective, rates=rates, windows=windows, rate=100, selectivity=0.01)
+    put_out = cpu_limited_output_rate(effective, rates=rates, windows=windows, rate=100, selectivity=0.01)
     assert put_out == pytest.approx(expected)
 
 
@@ -60,7 +61,7 @@ def test_figure_six(strategy: str, expected: float) -> None:
     rates = (10.0, 50.0)
     sigma = cost.selectivity(1 / 0.005, 1 / 0.01)
     kept = allocate_memory(strategy, rates, windows=(1000, 1000), tuples=1000)
-    put_out = cost.memory_limited_output_rate(kept, rates=rates, tuples=1000, selectivity=sigma)
+    put_out = memory_limited_output_rate(kept, rates=rates, tuples=1000, selectivity=sigma)
     assert put_out == pytest.approx(expected)
 
 
@@ -68,7 +69,7 @@ def test_figure_six(strategy: str, expected: float) -> None:
 def test_figure_seven(strategy: str, expected: float) -> None:
     """KN-42."""
     given_out = allocate(strategy, rates=(10, 10), windows=(100, 100), rate=10, tuples=100)
-    put_out = cost.limited_output_rate(
+    put_out = limited_output_rate(
         given_out.rates, given_out.windows, rates=(10, 10), rate=10, tuples=100, selectivity=0.01
     )
     assert put_out == pytest.approx(expected)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import punctuated as pt
 from punctuated.errors import UnboundedStateWarning
-from punctuated.experiments.tables_engine import prepare
 from punctuated.model.spec import LEFT, RIGHT
 from punctuated.plan.cost.cardinality import Lifetime
 from punctuated.plan.statistics import (
@@ -39,7 +38,7 @@ def table(rows: list[tuple[Any, int, bool]], key_type: pa.DataType | None = None
 def statistics_of(left: pa.Table, right: pa.Table, **right_options: Any) -> tuple[StreamStatistics, ...]:
     a = pt.stream(left, name="A", key="k", time="ts", window=10**9)
     b = pt.stream(right, name="B", key="k", time="ts", window=10**9, **right_options)
-    join = prepare(a, b, "auto")
+    join = pt.join(a, b)
     return table_statistics(join.bound.spec, join.batches, join.bound.key_types)
 
 

@@ -1,26 +1,21 @@
 """The `punctuated` command: a thin shell that parses, calls one function of the package, and prints.
 
 Invariants: with `--json`, standard output has one JSON value and nothing else (`demo`, `run`: one per line). An error
-that the user can fix is one red message on standard error and exit code 2, never a traceback. Exit code 1 means that a
-claim of an experiment failed.
+that the user can fix is one red message on standard error and exit code 2, never a traceback.
 """
 
 import platform
 from enum import StrEnum
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
-from typer.core import TyperGroup
 
+from punctuated.cli.calibrate import calibrate_machine
 from punctuated.cli.cost import cost_app
-from punctuated.cli.output import AsJson, AsJsonLines, files_of, plot_extra, print_json
+from punctuated.cli.output import AsJson, AsJsonLines, ErrorsAsMessages, files_of, plot_extra, print_json
 from punctuated.cli.run import run_script
-from punctuated.cli_calibrate import calibrate_machine
-from punctuated.cli_experiment import experiment_app
 from punctuated.errors import PunctuatedError
 
 if TYPE_CHECKING:
@@ -29,19 +24,8 @@ if TYPE_CHECKING:
 _VERSIONS_OF = ("punctuated", "pyspark", "pyarrow", "pandas", "numpy", "numba", "sqlglot")
 
 
-class _Group(TyperGroup):
-    """Turns every error of this package into one line and exit code 2, whichever command raised it."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except PunctuatedError as error:
-            Console(stderr=True).print(Text(f"error: {error}", style="red"), soft_wrap=True)
-            raise typer.Exit(2) from error
-
-
 class GeneratedPunctuations(StrEnum):
-    """The kinds of punctuations that a generated stream can have."""
+    """How a generated stream says that a value is over."""
 
     flag = "flag"
     rows = "rows"
@@ -50,13 +34,12 @@ class GeneratedPunctuations(StrEnum):
 
 
 app = typer.Typer(
-    cls=_Group,
+    cls=ErrorsAsMessages,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Stream joins that know when a key is done.",
 )
-app.add_typer(experiment_app, name="experiment")
 app.add_typer(cost_app, name="cost")
 cost_app.command("calibrate")(calibrate_machine)
 app.command("run")(run_script)

@@ -4,16 +4,29 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+from typer.core import TyperGroup
 
 from punctuated.errors import PunctuatedError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
 AsJsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON value per line and nothing else.")]
+
+
+class ErrorsAsMessages(TyperGroup):
+    """Turns every error of this package into one line and exit code 2, whichever subcommand raised it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except PunctuatedError as error:
+            Console(stderr=True).print(Text(f"error: {error}", style="red"), soft_wrap=True)
+            raise typer.Exit(2) from error
 
 
 @contextmanager

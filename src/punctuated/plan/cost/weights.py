@@ -229,7 +229,9 @@ def _object(content: Any, needed: tuple[str, ...], optional: tuple[str, ...], na
     return content
 
 
-# The weights that plans use
+# The weights that plans use: those saved for this machine (see `runtime.calibration`), or else those of the reference
+# machine
+
 
 # Measured on 15 November 2026 on one core of an AMD EPYC (Zen 4, 1 MiB of L2), with Python 3.11 and numba 0.68.1;
 # medians of 5 calibrations.
