@@ -104,7 +104,7 @@ def kernels_of(spec: JoinSpec, grouping: Grouping | None = None) -> tuple[Kernel
     needed = [loop, AROUND[loop], Kernels.OF_EXCHANGE]
     if grouping is not None:
         needed.append(Kernels.OF_GROUPS)
-    if grouping is not None and any(each.function in ("sum", "mean") for each in grouping.aggregates.values()):
+    if grouping is not None and any(each.kind.needs_sums for each in grouping.aggregates.values()):
         needed.append(Kernels.OF_SUMS)
     if spec.is_staged:
         needed.append(Kernels.OF_STAGES)

@@ -132,7 +132,7 @@ class GroupBy:
         check_grouping(schema, by, aggregates, sheds=sheds, is_distinct=is_distinct)
         self._key = list(key)
         self._finishes = contains_key(by, key)
-        self._ordered = any(each.is_ordered for each in aggregates.values())
+        self._ordered = any(each.kind.is_ordered for each in aggregates.values())
         self._groups = pa.schema([schema.field(name) for name in by]).empty_table()
         self._estimates = GroupEstimates(aggregates, by) if sheds else None
         self._values = self._estimates or Aggregates(schema, aggregates)

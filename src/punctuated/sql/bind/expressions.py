@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from punctuated.errors import PredicateError
 from punctuated.expressions.evaluate import check_predicate, evaluate, null_row
+from punctuated.model.aggregate import SQL_NAMES
 from punctuated.model.expression import Call, Case, Cast, Expression, Literal, Negation, NullTest, Operation
 from punctuated.model.functions import FUNCTIONS
 from punctuated.model.type_names import named_type
@@ -24,7 +25,6 @@ _READ: dict[str, tuple[Callable[[str], date], str]] = {
     "TIMESTAMP": (datetime.fromisoformat, "a time; write one such as TIMESTAMP '2024-05-01 12:00:00'"),
 }
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-AGGREGATES = ("count", "sum", "min", "max", "avg", "mean", "first", "last")
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "+",
     exp.Sub: "-",
@@ -320,7 +320,7 @@ class Translator:
     def _function(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Anonymous)
         name = function_name(node)
-        if name in AGGREGATES:
+        if name in SQL_NAMES:
             if self._aggregate is None:
                 raise SqlError(f"an aggregate such as {name.upper()} cannot stand here", self._place(node))
             return self._aggregate(node)
@@ -330,7 +330,7 @@ class Translator:
         if name in _NOT_THE_SAME:
             raise unsupported("the time of the clock", self._place(node), "compare columns of time")
         if name not in FUNCTIONS:
-            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *_OTHER_NAMES), self._place(node))
+            raise unknown("function", name, (*FUNCTIONS, *SQL_NAMES, *_OTHER_NAMES), self._place(node))
         return Call(name, tuple(map(self.translate, arguments)))
 
 
@@ -401,7 +401,7 @@ def function_name(node: exp.Anonymous) -> str:
 def aggregates_in(node: exp.Expr) -> Iterator[exp.Anonymous]:
     """The aggregates inside of an expression."""
     for each in node.find_all(exp.Anonymous):
-        if function_name(each) in AGGREGATES:
+        if function_name(each) in SQL_NAMES:
             yield each
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any
 
 from sqlglot import exp
 
-from punctuated.model.aggregate import Aggregate, Function
+from punctuated.model.aggregate import AGGREGATES, SQL_NAMES, Aggregate
 from punctuated.model.arguments import free_names
 from punctuated.model.expression import Column, Expression, Literal
 from punctuated.output.groups.grouping import Grouping, check_grouping
@@ -27,8 +27,6 @@ from punctuated.sql.bind.relation import Groups
 from punctuated.sql.parse.dialect import place_of
 from punctuated.sql.parse.errors import Place, SqlError, at, unsupported
 from punctuated.sql.parse.syntax import Block, Item
-
-_SAME = {"avg": "mean"}
 
 
 def is_grouped(block: Block) -> bool:
@@ -68,11 +66,9 @@ class _Grouping:
 
     def _as_aggregate(self, node: exp.Anonymous) -> Aggregate:
         name, place = function_name(node), place_of(node, self.core.scope.sql)
-        function: Any = _SAME.get(name, name)
-        assert function in get_args(Function)
-        arguments = node.expressions
-        if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
-            return Aggregate("count")
+        function, arguments = SQL_NAMES[name], node.expressions
+        if AGGREGATES[function].counts_rows and (not arguments or isinstance(arguments[0], exp.Star)):
+            return Aggregate(function)
         if len(arguments) != 1:
             raise SqlError(f"{name.upper()} takes one value, not {len(arguments)}", place)
         if isinstance(arguments[0], exp.Distinct):
@@ -92,8 +88,8 @@ class _Grouping:
         return free
 
     def _key(self, node: exp.Anonymous) -> str:
-        """Two aggregates with the same key are the same."""
-        return f"{function_name(node)}({', '.join(map(self._argument, node.expressions))})"
+        """Two aggregates with the same key are the same, under whatever name of the function."""
+        return f"{SQL_NAMES[function_name(node)]}({', '.join(map(self._argument, node.expressions))})"
 
     def _argument(self, node: exp.Expr) -> str:
         return node.sql() if isinstance(node, exp.Star | exp.Distinct) else repr(self.core.translator().translate(node))
