@@ -1,6 +1,5 @@
 """The binder: declared streams are checked against each other and become a bound join."""
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
@@ -12,7 +11,15 @@ from punctuated.bind.bound_join import BoundJoin
 from punctuated.bind.declared import DeclaredStream
 from punctuated.bind.distances import WINDOWS, Near, as_windows, check_number, choose_multiway, is_multiway
 from punctuated.bind.options import JoinOptions
-from punctuated.errors import AlgorithmError, ColumnError, PredicateError, ShedError, StreamError, UnboundedStateWarning
+from punctuated.errors import (
+    AlgorithmError,
+    ColumnError,
+    PredicateError,
+    ShedError,
+    StreamError,
+    UnboundedStateWarning,
+    warn_caller,
+)
 from punctuated.expressions.evaluate import check_predicate
 from punctuated.expressions.shape import selected_names
 from punctuated.intake.reading import Reader
@@ -58,7 +65,7 @@ def bind_join(streams: Sequence[DeclaredStream], near: Near = WINDOWS, **options
     bound = _bind(spec, inputs, named, options).made_of_results(options.get("select"))
     _ = bound.results  # raises if two columns would have one name, or a selected column is missing
     for message in _unbounded(bound.spec):
-        warnings.warn(message, UnboundedStateWarning, stacklevel=3)  # where pt.join was called
+        warn_caller(message, UnboundedStateWarning)
     return bound
 
 

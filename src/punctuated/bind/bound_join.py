@@ -3,7 +3,6 @@
 It makes drivers, groups and the schemas of views; runners only bring it batches. It is sent to workers as it is.
 """
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,12 +10,12 @@ from typing import Unpack
 
 import pyarrow as pa
 
-from punctuated.errors import LateGroupsWarning, UnboundedStateWarning
+from punctuated.errors import LateGroupsWarning, UnboundedStateWarning, warn_caller
 from punctuated.expressions.shape import Select, Shape, shape_results
 from punctuated.intake.reading import Reader
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.batch import BucketPlace
-from punctuated.model.expression import Expression
+from punctuated.model.expression import Expression, Literal
 from punctuated.model.spec import JoinSpec, JoinType
 from punctuated.model.times import output_time_type
 from punctuated.operator.driver import JoinDriver
@@ -71,9 +70,9 @@ class BoundJoin:
         if having is not None or select is not None:
             shape = shape_results(grouped.groups().schema, select, having, "the groups")
             grouped = self.seen_as(View.GROUPS, Grouping(by, aggregates, shape))
-        late = late_groups(self.spec, self.key, by)
+        late = late_groups(self.spec, self.key, by, is_one_group=self.is_one_group(by))
         if late is not None:
-            warnings.warn(late, LateGroupsWarning, stacklevel=3)
+            warn_caller(late, LateGroupsWarning)
         return grouped
 
     def distinct(self, by: tuple[str, ...]) -> "BoundJoin":
@@ -84,8 +83,13 @@ class BoundJoin:
             key = ", ".join(self.key)
             remedy = f": name the key ({key}), of punctuated streams, among the columns" if key else ""
             message = f"nothing bounds what distinct({', '.join(columns)}) remembers{remedy}"
-            warnings.warn(message, UnboundedStateWarning, stacklevel=3)
+            warn_caller(message, UnboundedStateWarning)
         return self.seen_as(View.GROUPS, Grouping(columns, {}, is_distinct=True))
+
+    def is_one_group(self, by: tuple[str, ...]) -> bool:
+        """Whether these columns are constants: SQL groups by one if a query has aggregates and no GROUP BY."""
+        made = {} if self.shape is None else dict(self.shape.columns)
+        return bool(by) and all(isinstance(made.get(name), Literal) for name in by)
 
     # Columns
 

@@ -30,7 +30,8 @@ def planned_join(
 def planned_groups(joined: PlanNode, bound: BoundJoin, grouping: Grouping, runs: Sequence[Fact] = ()) -> PlanNode:
     """The plan of groups over the plan of their join; raises if the results lack a column of theirs."""
     check_by(bound.results, grouping.by, is_distinct=grouping.is_distinct)
-    return plan_groups(joined, bound.key, grouping, (*_shape(grouping.shape, "having"), *runs))
+    facts = (*_shape(grouping.shape, "having"), *runs)
+    return plan_groups(joined, bound.key, grouping, facts, is_one_group=bound.is_one_group(grouping.by))
 
 
 def _shape(shape: Shape | None, condition: str = "where") -> Iterator[Fact]:

@@ -226,7 +226,9 @@ def _bounded_by(found: Bound) -> str:
 # Groups of a join as a node of the plan: what they hold, and what finishes them.
 
 
-def plan_groups(joined: PlanNode, key: Sequence[str], grouping: Grouping, runs: Sequence[Fact] = ()) -> PlanNode:
+def plan_groups(
+    joined: PlanNode, key: Sequence[str], grouping: Grouping, runs: Sequence[Fact] = (), *, is_one_group: bool = False
+) -> PlanNode:
     """The plan of groups over the plan of their join, whose results have this key; `runs` says where they are made."""
     calls = [f"{name} = {each.function}({each.column or ''})" for name, each in grouping.aggregates.items()]
     computed = (Fact("aggregates", ", ".join(calls)),) if calls else ()
@@ -234,7 +236,8 @@ def plan_groups(joined: PlanNode, key: Sequence[str], grouping: Grouping, runs: 
     when = _ended(joined, key, punctuates)
     facts = (*computed, *(_distinct if grouping.is_distinct else _final)(when, punctuates), *runs)
     kind = "distinct" if grouping.is_distinct else "groups by"
-    return PlanNode(Kind.GROUPS, f"{kind} {', '.join(grouping.by)}", facts, (joined,), punctuates=punctuates)
+    title = "one group of all rows" if is_one_group else f"{kind} {', '.join(grouping.by)}"
+    return PlanNode(Kind.GROUPS, title, facts, (joined,), punctuates=punctuates)
 
 
 def _final(when: str, is_ended: bool) -> tuple[Fact, Fact]:

@@ -23,6 +23,7 @@ from punctuated.exchange.parcels import write_parcels
 from punctuated.exchange.spread import spread
 from punctuated.intake.reading import Reader, announce
 from punctuated.model.batch import StreamBatch
+from punctuated.model.rejection import Rejection
 from punctuated.model.spec import MOST_BUCKETS
 from punctuated.model.times import Fault
 from punctuated.output.rejected import REJECTED_SCHEMA, RenderedRows, rejected_table
@@ -144,7 +145,7 @@ class Pack:
 
     def _corrupt(self, why: pa.Array, what: str, shown: pa.Array) -> pa.Table:
         described = pc.binary_join_element_wise('{"error": ', why, f', "{what}": ', shown, "}", "")
-        return rejected_table(self.reader.stream.name, "corrupt", pa.nulls(len(why), pa.int64()), described)
+        return rejected_table(self.reader.stream.name, Rejection.CORRUPT, pa.nulls(len(why), pa.int64()), described)
 
     def _rejected(self, corrupt: pa.Table, passed_on: pa.Table | None) -> pa.RecordBatch:
         return self._blobs([(bucket_ids()[0], write_rejects(corrupt, passed_on))], rejected=True)

@@ -1,6 +1,5 @@
 """Streams of FROM: what each has to offer, and how it is declared anew for the join that it takes part in."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -8,7 +7,7 @@ from typing import Any
 
 from punctuated.bind.sources import Announced, RowsWith, Source, Sources, Unique, When, single_sources
 from punctuated.bind.streams import Stream
-from punctuated.errors import UnusedPunctuationsWarning
+from punctuated.errors import UnusedPunctuationsWarning, warn_caller
 from punctuated.model.arguments import free_names
 from punctuated.model.expression import HERE, Column, Expression, Operation
 from punctuated.output.columns import payload_of
@@ -69,7 +68,7 @@ class Input:
                 f"{self.alias} is punctuated by {own}, but this query joins it by {wanted}: its punctuations end no "
                 "value here, and are not used"
             )
-            warnings.warn(message, UnusedPunctuationsWarning, stacklevel=2)
+            warn_caller(message, UnusedPunctuationsWarning)
         # Of a join's output no key at all is not the same as its own.
         changes: dict[str, Any] = {"key": key if stream.spec.is_output else key or None}
         if given:
