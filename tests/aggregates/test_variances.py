@@ -84,11 +84,11 @@ def test_order_and_batches_do_not_matter(members: list[tuple[int, float | None]]
     wanted = [expected([value for group, value in members if group == wanted]) for wanted in range(3)]
     chance.shuffle(members)
     groups, values = map(list, zip(*members, strict=True))
-    assert deviations(pa.array(values, pa.float64()), groups, 3, chance) == wanted  # type: ignore[arg-type]
+    assert deviations(pa.array(values, pa.float64()), groups, 3, chance) == wanted
 
 
 @given(st.lists(floats, max_size=5), st.lists(endless, min_size=1, max_size=3))
-def test_nan_and_infinities_make_nan(values: list[float | None], more: list[float]) -> None:
+def test_nan_and_infinities_make_nan(values: list[float | None], more: list[float | None]) -> None:
     values = values + more
     (found,) = deviations(pa.array(values, pa.float64()), [0] * len(values), 1)
     n_known = sum(value is not None for value in values)
