@@ -22,7 +22,7 @@ from punctuated.model.window import Duration, UntilWindow, Window, as_window, pa
 from punctuated.output.chain import ChainReader
 from punctuated.output.in_band import InBand
 
-_OF_OUTPUTS = ("key", "name", "window", "on_violation", "where", "select")  # options that a join's output can have
+OF_OUTPUTS = ("key", "name", "window", "on_violation", "where", "select")  # options that a join's output can have
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def declare(schema: pa.Schema, options: StreamOptions) -> DeclaredStream:
 
 def declare_output(joined: BoundJoin, options: StreamOptions) -> DeclaredStream:
     """The output of a join, or groups of it, as a stream."""
-    if given := [name for name, value in options.items() if value and name not in _OF_OUTPUTS]:
+    if given := [name for name, value in options.items() if value and name not in OF_OUTPUTS]:
         raise StreamError(f"a join's output brings its own times and punctuations: leave out {', '.join(given)}")
     name = options["name"] or "".join(stream.name for stream in joined.spec.streams)
     results, own_key = joined.views.results, joined.views.shown_key

@@ -13,7 +13,9 @@ from punctuated.exchange.spread import spread
 from punctuated.intake.prepare import merge_order, take_in
 from punctuated.intake.reading import Reader
 from punctuated.kernels.batch import finish_batch, sweep_ended
+from punctuated.kernels.differences import apply_keyed
 from punctuated.kernels.layout import Objects
+from punctuated.kernels.order import has_ties
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import PJOIN, PWJOIN, pair
 from punctuated.model.batch import StreamBatch
@@ -24,7 +26,7 @@ from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow, UntilWindow, Window
 from punctuated.operator.driver import JoinDriver
 from punctuated.output.batch_result import BatchResult
-from punctuated.output.groups.group_by import GroupBy, number_groups
+from punctuated.output.groups.group_by import GroupBy, number_groups, read_only
 from punctuated.output.groups.grouping import Grouping
 from punctuated.snapshot.journal import Journal, restore
 
@@ -135,6 +137,7 @@ def load_kernels(kernels: Kernels) -> None:
     elif kernels is Kernels.OF_EXCHANGE:
         for key_type in _KEY_TYPES:
             _take_in(_join(key_type, Kernels.OF_VALUES))
+        for key_type in (*_KEY_TYPES, pa.float64()):  # codes of floats are computed, not read from Arrow's memory
             deal(key_type)
     elif kernels is Kernels.OF_GROUPS:
         number_some()
@@ -182,6 +185,9 @@ def _load_around(join: BoundJoin) -> None:
     driver.statements.memory.archive(driver.state)
     entries = [journal.write(driver), journal.write(driver)]
     restore(join.driver(), entries)
+    rows, gone = np.empty((0, 2), np.int64), np.empty(0, np.int64)
+    for each in (gone, read_only(gone)):
+        apply_keyed(rows, rows, each)  # what a later batch has changed
 
 
 def _take_in(join: BoundJoin) -> None:
@@ -193,6 +199,7 @@ def _take_in(join: BoundJoin) -> None:
         intake.close()
         objects.append(intake.objects)
     merge_order(objects)
+    has_ties(np.empty(0, np.int64))  # as batches of tables are read
 
 
 def deal(key_type: pa.DataType) -> None:
@@ -214,17 +221,20 @@ def _add_up() -> None:
 
 
 def _join(key_type: pa.DataType, kernels: Kernels) -> BoundJoin:
-    spec = _spec(kernels.loop)
-    if kernels is Kernels.OF_STAGES:
-        streams = tuple(replace(stream, window=None) for stream in spec.streams)
-        spec = replace(spec, streams=streams, algorithm=PJOIN, policy=Policy())
-    if kernels.goes_beyond_memory:
-        spec = replace(spec, memory=Memory(tuples=_ROWS // 2))
-    schema = _rows(0, key_type).schema
+    spec, schema = small_spec(kernels), _rows(0, key_type).schema
     return BoundJoin(spec, tuple(Reader(stream, None, schema, (key_type,)) for stream in spec.streams))
 
 
-def _spec(loop: Kernels) -> JoinSpec:
+def small_spec(kernels: Kernels) -> JoinSpec:
+    """A join that needs these kernels."""
+    spec = _spec_of_loop(kernels.loop)
+    if kernels is Kernels.OF_STAGES:
+        streams = tuple(replace(stream, window=None) for stream in spec.streams)
+        spec = replace(spec, streams=streams, algorithm=PJOIN, policy=Policy())
+    return replace(spec, memory=Memory(tuples=_ROWS // 2)) if kernels.goes_beyond_memory else spec
+
+
+def _spec_of_loop(loop: Kernels) -> JoinSpec:
     paired = loop is Kernels.OF_PAIRS
     window = UntilWindow("until") if loop is Kernels.OF_EXPIRIES else TimeWindow(_ROWS)
     names = {Kernels.OF_FOUR: "ABC", Kernels.OF_EIGHT: "ABCDE"}.get(loop, "AB")
