@@ -81,11 +81,12 @@ def _summary(by: Sequence[str], group: tuple[Any, ...], members: list[Member], a
     members = sorted(members, key=lambda member: (member[0], _nulls_last(member[1].values())))
     summary = dict(zip(by, group, strict=True))
     for name, (function, column) in aggregates.items():
-        summary[name] = len(members) if column is None else _aggregate(function, [row[column] for _, row in members])
+        summary[name] = len(members) if column is None else aggregate_of(function, [row[column] for _, row in members])
     return summary
 
 
-def _aggregate(function: str, values: list[Any]) -> Any:
+def aggregate_of(function: str, values: list[Any]) -> Any:
+    """An aggregate of the values of a column, in the order of the results; one of `FUNCTIONS`."""
     assert function in FUNCTIONS
     if function in ("first", "last"):
         return values[0 if function == "first" else -1]
