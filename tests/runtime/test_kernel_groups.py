@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from punctuated.runtime.kernel_groups import AROUND, Kernels
+from punctuated.runtime.kernel_groups import SUPPORT, Kernels
 
 SCRIPT = Path(__file__).parents[1] / "support" / "fresh_kernels.py"
 ROOT = SCRIPT.parents[2]
-LOOPS = [each.name for each in (*AROUND, *(each for each in Kernels if each.goes_beyond_memory))]
+LOOPS = [each.name for each in (*SUPPORT, *(each for each in Kernels if each.goes_beyond_memory))]
 is_thorough = os.environ.get("HYPOTHESIS_PROFILE", "default") != "default"
 
 

@@ -1,6 +1,6 @@
 """Does a join compile anything after its kernels were loaded? Run in a new process, with an empty folder for code.
 
-    NUMBA_CACHE_DIR=EMPTY python tests/support/fresh_kernels.py aggregates | exchange | OF_VALUES | …
+    NUMBA_CACHE_DIR=EMPTY python tests/support/fresh_kernels.py aggregates | exchange | TWO_STREAMS | …
 
 Prints what was compiled too late, with the types of its arguments. An argument in capitals is a member of
 `Kernels`: the joins of its kind.
@@ -79,7 +79,7 @@ def run_groups(names: Sequence[str]) -> None:
 
 def run_all_aggregates() -> list[str]:
     """Aggregates that say that they need no sums come first: one that forgets to say so compiles sums."""
-    found, alone = list[str](), small_spec(Kernels.OF_VALUES)
+    found, alone = list[str](), small_spec(Kernels.TWO_STREAMS)
     for needs_sums in (False, True):
         names = [name for name, each in AGGREGATES.items() if each.needs_sums == needs_sums]
         grouping = Grouping(("key",), {name: Aggregate(name, "real") for name in names})
@@ -95,7 +95,7 @@ def run_joins(kernels: Kernels) -> list[str]:
     compile_all(kernels_of(small_spec(kernels)))
     with compiled_late() as late:
         run_small_join(kernels)
-        if kernels is Kernels.OF_VALUES:
+        if kernels is Kernels.TWO_STREAMS:
             run_public_join()
     return late
 
@@ -112,7 +112,7 @@ def run_public_join() -> None:
 
 def run_exchange() -> list[str]:
     """Rows go to several buckets, by keys of all kinds."""
-    compile_all((Kernels.OF_EXCHANGE,))
+    compile_all((Kernels.EXCHANGE,))
     with compiled_late() as late:
         for key_type in (pa.int64(), pa.int32(), pa.string(), pa.timestamp("us"), pa.float64()):
             deal(key_type)

@@ -1,4 +1,4 @@
-"""The number of rows of each group, or of those where a column is not null."""
+"""Counts of rows, and the first and the last row of each group."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ from punctuated.intake.prepare import sortable
 
 
 class Counts:
-    """One number per group."""
+    """The number of rows of each group, or of those where a column is not null."""
 
     def __init__(self, column: str | None) -> None:
         self._column = column
@@ -39,11 +39,14 @@ class Counts:
         self._counts = np.array(saved["count"])
 
 
-# The first and the last row of each group, by (result time, columns from left to right).
+# First and last rows
 
 
 class Ends:
-    """Two rows per group, with all columns, because any column may decide which row is the first."""
+    """The first and the last row of each group, by (result time, columns from left to right).
+
+    Rows are kept with all columns, because any column may decide which of two rows is the first.
+    """
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema.append(pa.field(TIME, pa.int64()))

@@ -52,7 +52,7 @@ class Aggregates:
                 self._accumulators.setdefault(_name(kind, each.column), _new_accumulator(kind, each.column, schema))
 
     def add(self, groups: Ints, n_groups: int, rows: pa.Table) -> None:
-        """Take in results, each with the number of its group; there are `n_groups` now."""
+        """Add results, each with the number of its group; there are `n_groups` now."""
         for accumulator in self._accumulators.values():
             accumulator.add(groups, n_groups, rows)
 

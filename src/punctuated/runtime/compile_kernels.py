@@ -1,4 +1,4 @@
-"""`python -m punctuated.runtime.compile_kernels OF_VALUES …`: compiles kernels, sharing the work with others."""
+"""`python -m punctuated.runtime.compile_kernels TWO_STREAMS …`: compiles kernels, sharing the work with others."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a grouping asks for, whether the results can give it, and how saved groups are recognised."""
+"""A grouping: its columns and aggregates, and the checks that results can be grouped so, before anything runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from punctuated.model.spec import JoinSpec, JoinType
 
 @dataclass(frozen=True)
 class Grouping:
-    """The grouping columns, and what is wanted of each group."""
+    """The grouping columns, and the aggregates of each group."""
 
     by: tuple[str, ...]
     aggregates: Mapping[str, Aggregate]
@@ -49,7 +49,7 @@ def contains_key(by: Sequence[str], key: Sequence[str]) -> bool:
 
 
 def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False) -> str:
-    """What open groups depend on, as text; the order of columns does not count."""
+    """A text of all that open groups depend on, for checkpoints; the order of columns does not count."""
     calls = [f"{name} = {each.function}({each.column or ''})" for name, each in sorted(aggregates.items())]
     return f"{'estimates ' if sheds else ''}by {', '.join(sorted(by))}: {', '.join(calls)}"
 

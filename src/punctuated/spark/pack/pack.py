@@ -103,7 +103,7 @@ class Pack:
     stamped: bool = False  # after its columns, each row has Spark's time of the batch
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        load((Kernels.OF_EXCHANGE,))
+        load((Kernels.EXCHANGE,))
         return chain.from_iterable(map(self._pack, _gathered(batches, self._portion)))  # holds nothing that is packed
 
     @property
