@@ -58,10 +58,10 @@ class Ends:
         candidates = pa.concat_tables([self._earliest, self._latest, rows.select(self._schema.names)])
         order = _order_by_time(candidates)
         sorted_groups = np.concatenate([before, before, groups])[order]
-        places = np.arange(order.size)
+        positions = np.arange(order.size)
         first, last = np.full(n_groups, order.size), np.zeros(n_groups, np.int64)
-        np.minimum.at(first, sorted_groups, places)
-        np.maximum.at(last, sorted_groups, places)
+        np.minimum.at(first, sorted_groups, positions)
+        np.maximum.at(last, sorted_groups, positions)
         self._earliest, self._latest = (candidates.take(pa.array(order[ends])) for ends in (first, last))
 
     def keep(self, kept: Mask) -> None:

@@ -274,7 +274,7 @@ def carry(limbs: list[Ints]) -> None:
 
 
 def _widened(limbs: list[Ints], n_limbs: int) -> list[Ints]:
-    """The same numbers in more limbs, so that the highest is no larger than the others."""
+    """Numbers in more limbs, so that the highest is no larger than the others."""
     more = [np.zeros_like(limbs[0]) for _ in range(n_limbs - len(limbs))]
     wide = [limb.copy() for limb in limbs] + more
     carry(wide)

@@ -32,7 +32,7 @@ def stream_labels(n_streams: int) -> tuple[str, ...]:
     >>> stream_labels(2), stream_labels(3)
     (('left', 'right'), ('1', '2', '3'))
     """
-    return STREAMS if n_streams == len(STREAMS) else tuple(str(place + 1) for place in range(n_streams))
+    return STREAMS if n_streams == len(STREAMS) else tuple(str(index + 1) for index in range(n_streams))
 
 
 class Shown(Enum):
