@@ -2,6 +2,7 @@
 
 import math
 import random
+import statistics
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -103,3 +104,10 @@ def test_groups_that_leave_make_room() -> None:
     kept.keep(np.array([False, True, True]))
     kept.add(np.array([0, 2, 2]), 3, pa.table({"x": [3.0, 7.0, 9.0]}))
     assert kept.finish(np.ones(3, np.bool_))["v"].to_pylist() == [1.0, 0.0, 2.0]
+
+
+def test_the_oracle_knows_what_textbooks_say() -> None:
+    values = [2, 4, 4, 4, 5, 5, 7, 9]
+    assert expected(values) == (statistics.variance(values), statistics.stdev(values)) == (32 / 7, math.sqrt(32 / 7))
+    assert expected([3.0]) == expected([]) == (None, None)
+    assert expected([Decimal("0.5"), Decimal("0.5")]) == (0.0, 0.0)
