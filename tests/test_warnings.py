@@ -20,12 +20,15 @@ LATE = [A.slice(0, 1), A.slice(1, 1)]  # the second batch is behind the first on
 
 
 def ours(data: Any = A, **options: Any) -> pt.TableStream:
-    made: pt.TableStream = pt.stream(data, **({"name": "A", "key": "k", "time": "ts", "window": 10} | options))
+    declared: dict[str, Any] = {"name": "A", "key": "k", "time": "ts", "window": 10} | options
+    made: pt.TableStream = pt.stream(data, **declared)
     return made
 
 
 def other(**options: Any) -> pt.TableStream:
-    return pt.stream(B, **({"name": "B", "key": "k", "time": "at", "window": 10} | options))
+    declared: dict[str, Any] = {"name": "B", "key": "k", "time": "at", "window": 10} | options
+    made: pt.TableStream = pt.stream(B, **declared)
+    return made
 
 
 def do_without() -> None:
@@ -81,7 +84,7 @@ def nothing_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private_folder, "_done_without", set())
 
 
-def lines_of(cause: Callable[[], Any]) -> range:
+def lines_of(cause: Callable[..., Any]) -> range:
     """The lines of a function in this file."""
     lines = [line for _, _, line in cause.__code__.co_lines() if line is not None]
     return range(min(lines), max(lines) + 1)

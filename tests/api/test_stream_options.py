@@ -2,7 +2,7 @@
 
 import inspect
 import pydoc
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pyarrow as pa
 import pytest
@@ -13,6 +13,7 @@ from punctuated.bind.declared import OF_OUTPUTS
 from punctuated.bind.options import StreamOptions
 
 TABLE = pa.table({"k": [1, 2], "ts": [0, 1]})
+ask: Any = pt.stream  # with options by name
 KNOWN = vars(declaring) | {"SparkJoin": object, "Files": object, "DataFrame": object}
 PARAMETERS = {
     name: each for name, each in inspect.signature(pt.stream).parameters.items() if each.kind is each.KEYWORD_ONLY
@@ -38,7 +39,7 @@ def test_an_option_that_a_join_output_has_not_is_refused_there() -> None:
     joined = pt.join(*(pt.stream(TABLE, name=name, key="k", time="ts", window=5) for name in "AB"))
     for name in other:
         with pytest.raises(pt.StreamError, match=f"brings its own times and punctuations: leave out {name}$"):
-            pt.stream(joined, **{name: "1 hour"})  # type: ignore[arg-type]
+            ask(joined, **{name: "1 hour"})
 
 
 def test_a_stream_remembers_all_of_its_options() -> None:

@@ -99,7 +99,7 @@ def declare(schema: pa.Schema, options: StreamOptions) -> DeclaredStream:
 
 def declare_output(joined: BoundJoin, options: StreamOptions) -> DeclaredStream:
     """The output of a join, or groups of it, as a stream."""
-    if given := [name for name, value in options.items() if value and name not in OF_OUTPUTS]:
+    if given := [name for name, value in options.items() if name not in OF_OUTPUTS and value]:
         raise StreamError(f"a join's output brings its own times and punctuations: leave out {', '.join(given)}")
     name = options["name"] or "".join(stream.name for stream in joined.spec.streams)
     results, own_key = joined.views.results, joined.views.shown_key
