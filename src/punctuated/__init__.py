@@ -53,7 +53,7 @@ from punctuated.errors import (
 from punctuated.expressions.builders import band, call, case, column, left, right
 from punctuated.local.join import Join
 from punctuated.local.streams import TableStream
-from punctuated.model.aggregate import count, first, last, max, mean, min, sum
+from punctuated.model.aggregate import count, first, last, max, mean, min, stddev, sum, variance
 from punctuated.model.policy import Event, Policy
 from punctuated.model.shed import shed
 from punctuated.model.window import between, rows, until
@@ -134,12 +134,14 @@ __all__ = [
     "rows_with",
     "shed",
     "sql",
+    "stddev",
     "stream",
     "streams",
     "sum",
     "union",
     "unique",
     "until",
+    "variance",
     "warm_up",
     "when",
     "write_to",

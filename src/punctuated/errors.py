@@ -1,7 +1,14 @@
-"""Errors that say what to change.
+"""Errors and warnings that say what to change.
 
-Every error a user can cause is a `PunctuatedError`; its message names the offending value and the remedy.
+Every error a user can cause is a `PunctuatedError`; its message names the offending value and the remedy. A warning
+points at the line of the user's code that caused it: see `warn_caller`.
 """
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
 
 
 class PunctuatedError(Exception):
@@ -98,3 +105,26 @@ class MissingColumnsWarning(UserWarning):
 
 class CacheWarning(UserWarning):
     """A folder of caches or settings cannot be used. Everything works without it, but slower or with other defaults."""
+
+
+# Warnings point at the user's line
+
+_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+_BETWEEN = {"concurrent", "contextlib", "functools", "importlib", "numba", "py4j", "pyarrow", "pyspark", "threading"}
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn of the nearest line that does not belong to this package, nor to a library through which it was called."""
+    here = sys._getframe(1)
+    frame: FrameType | None = here
+    while frame is not None and _is_between(frame):
+        frame = frame.f_back
+    found = frame or here  # without any user code, as on the command line
+    module, registry = found.f_globals.get("__name__"), found.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, found.f_code.co_filename, found.f_lineno, module, registry)
+
+
+def _is_between(frame: FrameType) -> bool:
+    """Whether code stands between the user's and the warning; a doctest of this package is like a user's code."""
+    root = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return frame.f_code.co_filename.startswith(_PACKAGE) or root in _BETWEEN or root.startswith("_frozen_importlib")

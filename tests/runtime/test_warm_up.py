@@ -15,7 +15,7 @@ from punctuated.model.batch import StreamBatch
 from punctuated.model.spec import StreamSpec
 from punctuated.output.groups.group_by import number_groups
 from punctuated.runtime import warm_up
-from punctuated.runtime.kernel_groups import AROUND, Kernels, run_small_join
+from punctuated.runtime.kernel_groups import SUPPORT, Kernels, run_small_join
 from punctuated.storage import private_folder
 
 
@@ -51,7 +51,7 @@ def refuse_more(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CodeCache, "save_overload", refuse)
 
 
-@pytest.mark.parametrize("kernels", [*AROUND, *(each for each in Kernels if each.goes_beyond_memory)])
+@pytest.mark.parametrize("kernels", [*SUPPORT, *(each for each in Kernels if each.goes_beyond_memory)])
 def test_a_join_compiles_nothing_after_that(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
     warm_up.compile_all(tuple(Kernels))
     refuse_more(kernels.name, monkeypatch)
@@ -63,7 +63,7 @@ def test_an_exchange_and_groups_compile_nothing_after_that(
     key_type: pa.DataType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In buckets, with columns of whole numbers and others, some of them with nulls."""
-    warm_up.compile_all((Kernels.OF_EXCHANGE, Kernels.OF_GROUPS))
+    warm_up.compile_all((Kernels.EXCHANGE, Kernels.GROUPS))
     refuse_more("the exchange", monkeypatch)
     numbers = pa.array([i if i % 7 else None for i in range(3_000)])
     rows = pa.table({"k": numbers.cast(key_type), "ts": range(3_000), "v": numbers, "x": [0.5] * 3_000})
@@ -77,7 +77,7 @@ def test_an_exchange_and_groups_compile_nothing_after_that(
 def test_those_who_come_together_share_the_work(cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What another process is at is left to it, until nothing else is to be done."""
     done: list[Kernels] = []
-    needed = Kernels.OF_VALUES, Kernels.OF_SUMS
+    needed = Kernels.TWO_STREAMS, Kernels.SUMS
 
     def take(lock: Any, waits: bool) -> bool:
         return waits or not lock.name.endswith("values.lock")
@@ -85,7 +85,7 @@ def test_those_who_come_together_share_the_work(cold: Path, monkeypatch: pytest.
     monkeypatch.setattr(warm_up, "_take", take)
     monkeypatch.setattr(warm_up, "load_kernels", done.append)
     warm_up.compile_all(needed)
-    assert done == [Kernels.OF_SUMS, Kernels.OF_VALUES]
+    assert done == [Kernels.SUMS, Kernels.TWO_STREAMS]
 
 
 def test_where_nothing_can_be_kept_each_process_compiles_what_it_needs(
@@ -117,5 +117,5 @@ def test_processes_beside_this_one_take_what_nobody_is_at(cold: Path, monkeypatc
     monkeypatch.setattr("subprocess.Popen", Process)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     monkeypatch.setattr(warm_up, "_take", lambda lock, waits: not lock.name.endswith("values.lock"))
-    warm_up.compile_beside((Kernels.OF_VALUES, Kernels.OF_SUMS, Kernels.OF_EXCHANGE, Kernels.OF_PAIRS))
-    assert started == [["OF_SUMS", "OF_EXCHANGE", "OF_PAIRS"]] * 2
+    warm_up.compile_beside((Kernels.TWO_STREAMS, Kernels.SUMS, Kernels.EXCHANGE, Kernels.STRUCTURES))
+    assert started == [["SUMS", "EXCHANGE", "STRUCTURES"]] * 2

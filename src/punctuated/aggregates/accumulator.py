@@ -1,4 +1,7 @@
-"""What all accumulators have in common: they keep something for every open group, by the group's number."""
+"""The protocol of accumulators, which keep something for every open group, by the group's number.
+
+Open groups are numbered from 0. New groups come last; when some are forgotten, the others move up.
+"""
 
 from typing import Protocol, TypeVar
 
@@ -14,10 +17,10 @@ TIME = "\0ts"  # the column of result times, where they matter; cannot clash wit
 
 
 class Accumulator(Protocol):
-    """Open groups are numbered from 0. New groups come last; when some are forgotten, the others move up."""
+    """What an aggregate needs of the values of each open group."""
 
     def add(self, groups: Ints, n_groups: int, rows: pa.Table) -> None:
-        """Take in results, each with the number of its group; there are `n_groups` now."""
+        """Add results, each with the number of its group; there are `n_groups` now."""
 
     def keep(self, kept: Mask) -> None:
         """Forget the other groups."""

@@ -26,7 +26,7 @@ def is_comparable(dtype: pa.DataType) -> bool:
 
 
 class NumberExtremes:
-    """Of numbers that fit a machine word, in NumPy."""
+    """Extremes of numbers that fit a machine word, in NumPy."""
 
     def __init__(self, column: str, function: str, dtype: pa.DataType) -> None:
         self._column, self._combine, self._type = column, _UFUNCS[function], dtype
@@ -57,7 +57,7 @@ class NumberExtremes:
         return pa.table({"total": self._extremes, "known": self._known})
 
     def load(self, saved: pa.Table) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         extremes, self._known = (np.array(saved[name]) for name in ("total", "known"))
         self._extremes = np.where(self._known, extremes, extremes.dtype.type(self._nothing))
 
@@ -70,7 +70,7 @@ def _neutral(function: str, dtype: np.dtype[Any]) -> Any:
 
 
 class ArrowExtremes:
-    """Of decimals, text, times and whatever else Arrow can compare."""
+    """Extremes of decimals, text, times and whatever else Arrow can compare."""
 
     def __init__(self, column: str, function: str, dtype: pa.DataType) -> None:
         self._column, self._function = column, function
@@ -103,5 +103,5 @@ class ArrowExtremes:
         return pa.table({"total": self._extremes})
 
     def load(self, saved: pa.Table) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         self._extremes = saved["total"].combine_chunks()

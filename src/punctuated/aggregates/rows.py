@@ -1,4 +1,4 @@
-"""The number of rows of each group, or of those where a column is not null."""
+"""Counts of rows, and the first and the last row of each group."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ from punctuated.intake.prepare import sortable
 
 
 class Counts:
-    """One number per group."""
+    """The number of rows of each group, or of those where a column is not null."""
 
     def __init__(self, column: str | None) -> None:
         self._column = column
@@ -39,11 +39,14 @@ class Counts:
         self._counts = np.array(saved["count"])
 
 
-# The first and the last row of each group, by (result time, columns from left to right).
+# First and last rows
 
 
 class Ends:
-    """Two rows per group, with all columns, because any column may decide which row is the first."""
+    """The first and the last row of each group, by (result time, columns from left to right).
+
+    Rows are kept with all columns, because any column may decide which of two rows is the first.
+    """
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema.append(pa.field(TIME, pa.int64()))
@@ -55,10 +58,10 @@ class Ends:
         candidates = pa.concat_tables([self._earliest, self._latest, rows.select(self._schema.names)])
         order = _order_by_time(candidates)
         sorted_groups = np.concatenate([before, before, groups])[order]
-        places = np.arange(order.size)
+        positions = np.arange(order.size)
         first, last = np.full(n_groups, order.size), np.zeros(n_groups, np.int64)
-        np.minimum.at(first, sorted_groups, places)
-        np.maximum.at(last, sorted_groups, places)
+        np.minimum.at(first, sorted_groups, positions)
+        np.maximum.at(last, sorted_groups, positions)
         self._earliest, self._latest = (candidates.take(pa.array(order[ends])) for ends in (first, last))
 
     def keep(self, kept: Mask) -> None:

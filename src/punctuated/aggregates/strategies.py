@@ -1,6 +1,6 @@
-"""How each aggregate is computed: to add one, add an entry here.
+"""How each aggregate of the table in `model.aggregate` is computed, from accumulators that several may share.
 
-An accumulator is known by its kind and its column, so a sum and a mean of one column share it.
+An accumulator is known by its kind and its column: a sum, a mean and a variance of one column share its sum.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,8 @@ from punctuated.aggregates.accumulator import Accumulator, Ints, Mask
 from punctuated.aggregates.extremes import ArrowExtremes, NumberExtremes
 from punctuated.aggregates.rows import Counts, Ends
 from punctuated.aggregates.sums import ExactSums, WholeSums
-from punctuated.model.aggregate import Aggregate, Function
+from punctuated.aggregates.variances import FloatSquares, WholeSquares, deviations, variances
+from punctuated.model.aggregate import Aggregate
 
 
 class Strategy(NamedTuple):
@@ -22,12 +23,19 @@ class Strategy(NamedTuple):
     finish: Callable[..., Any]
 
 
-_STRATEGIES: dict[Function, Strategy] = {
+_MOMENTS = "sum", "squares", "count"
+STRATEGIES: dict[str, Strategy] = {
     "count": Strategy(("count",), lambda final, _, counts: counts.finish(final)),
     "sum": Strategy(("sum",), lambda final, _, sums: sums.finish(final)),
     "min": Strategy(("min",), lambda final, _, extremes: extremes.finish(final)),
     "max": Strategy(("max",), lambda final, _, extremes: extremes.finish(final)),
     "mean": Strategy(("sum", "count"), lambda final, _, sums, counts: sums.divide(final, counts.finish(final))),
+    "variance": Strategy(
+        _MOMENTS, lambda final, _, sums, squares, counts: variances(sums, squares, counts.finish(final), final)
+    ),
+    "stddev": Strategy(
+        _MOMENTS, lambda final, _, sums, squares, counts: deviations(sums, squares, counts.finish(final), final)
+    ),
     "first": Strategy(("ends",), lambda final, column, ends: ends.finish_first(final, column)),
     "last": Strategy(("ends",), lambda final, column, ends: ends.finish_last(final, column)),
 }
@@ -40,11 +48,11 @@ class Aggregates:
         self._aggregates = dict(aggregates)
         self._accumulators: dict[str, Accumulator] = {}
         for each in aggregates.values():
-            for kind in _STRATEGIES[each.function].kinds:
+            for kind in STRATEGIES[each.function].kinds:
                 self._accumulators.setdefault(_name(kind, each.column), _new_accumulator(kind, each.column, schema))
 
     def add(self, groups: Ints, n_groups: int, rows: pa.Table) -> None:
-        """Take in results, each with the number of its group; there are `n_groups` now."""
+        """Add results, each with the number of its group; there are `n_groups` now."""
         for accumulator in self._accumulators.values():
             accumulator.add(groups, n_groups, rows)
 
@@ -58,7 +66,7 @@ class Aggregates:
         return {name: self._finish_one(final, each) for name, each in self._aggregates.items()}
 
     def _finish_one(self, final: Mask, aggregate: Aggregate) -> Any:
-        kinds, finish = _STRATEGIES[aggregate.function]
+        kinds, finish = STRATEGIES[aggregate.function]
         return finish(final, aggregate.column, *(self._accumulators[_name(kind, aggregate.column)] for kind in kinds))
 
     def save(self) -> dict[str, pa.Table]:
@@ -72,7 +80,7 @@ class Aggregates:
 
 
 def _name(kind: str, column: str | None) -> str:
-    """First and last rows are kept whole, so they are the same for all columns."""
+    """The name of an accumulator in checkpoints; first and last rows are kept whole, so all columns share them."""
     return kind if column is None or kind == "ends" else f"{kind} of {column}"
 
 
@@ -82,13 +90,11 @@ def _new_accumulator(kind: str, column: str | None, schema: pa.Schema) -> Accumu
     if kind == "count" or column is None:
         return Counts(column)
     dtype = schema.field(column).type
-    return _new_sum(column, dtype) if kind == "sum" else _new_extreme(kind, column, dtype)
-
-
-def _new_sum(column: str, dtype: pa.DataType) -> Accumulator:
-    return ExactSums(column) if pa.types.is_floating(dtype) else WholeSums(column, dtype)
-
-
-def _new_extreme(kind: str, column: str, dtype: pa.DataType) -> Accumulator:
-    is_number = pa.types.is_floating(dtype) or pa.types.is_integer(dtype)
+    is_float, is_integer = pa.types.is_floating(dtype), pa.types.is_integer(dtype)
+    if kind == "sum":
+        return ExactSums(column) if is_float else WholeSums(column, dtype)
+    if kind == "squares":
+        return FloatSquares(column) if is_float else WholeSquares(column, dtype)
+    assert kind in ("min", "max")
+    is_number = is_float or is_integer
     return NumberExtremes(column, kind, dtype) if is_number else ArrowExtremes(column, kind, dtype)

@@ -1,10 +1,22 @@
-"""Sums and means of floating-point numbers, rounded once: they depend neither on order, nor on batches or buckets.
+"""Exact sums of numbers, and means from them: they depend neither on the order of values, nor on batches or buckets.
 
-The sum is the double nearest to the true sum, whatever overflows or cancels out on the way. The mean is nearest to the
-true sum over the count, so it exists even if the sum is too large. As in IEEE 754, an infinity stays infinite, opposite
-infinities make NaN, and so does NaN. A sum of zeros is 0.0, whatever their sign.
+Floating-point numbers are summed without rounding, as digits of a very long number. The sum of a group is the double
+nearest to the true sum, whatever overflows or cancels out on the way. The mean is nearest to the true sum over the
+count, so it exists even if the sum is too large. As in IEEE 754, an infinity stays infinite, opposite infinities make
+NaN, and so does NaN. A sum of zeros is 0.0, whatever their sign.
+
+Integers and decimals are summed as limbs of 32 bits; the highest has the sign, and room for more values than there will
+ever be. Results have Spark's types. A sum or a mean that its type cannot hold is null, as with Spark's `try_sum` and
+`try_avg`: an error would stop a running query for ever, at the same group after each restart.
+
+    sum of integers          BIGINT; of unsigned ones, which Spark does not have, uint64
+    mean of integers         DOUBLE, the one nearest to the true mean
+    sum of decimal(p, s)     decimal(p + 10, s), with at most 38 digits
+    mean of decimal(p, s)    decimal(p + 4, s + 4), likewise, rounded half up
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from decimal import Context, Decimal
 from itertools import pairwise
 from typing import Any
@@ -26,17 +38,20 @@ from punctuated.kernels.exact_sums import (
     widen_spans,
 )
 
-_LIMB = 2**32 - 1
+LIMB = 2**32 - 1
 _PLACE_OF_ONE, _SHIFT_OF_ONE = divmod(1074, 32)  # where the kernel, whose unit is 2^-1074, has the number 1
 _EXACT = Context(prec=100)
 _MOST_DIGITS = {128: 38, 256: 76}
 _EXTRA_DIGITS = {"sum": (10, 0), "mean": (4, 4)}  # of the precision and the scale
 
 
+# Floating-point numbers
+
+
 class ExactSums:
     """The digits of one sum per group, and whether it has any value."""
 
-    def __init__(self, column: str) -> None:
+    def __init__(self, column: str = "") -> None:
         self._column = column
         self._known = np.zeros(0, np.bool_)
         none = np.zeros(0, np.int64)
@@ -44,9 +59,13 @@ class ExactSums:
 
     def add(self, groups: Ints, n_groups: int, rows: pa.Table) -> None:
         """Add these values."""
-        assert len(rows) <= MOST_VALUES
         known, groups = known_values(rows[self._column], groups)
-        values = _closed(known.astype(np.float64, copy=False))
+        self.add_values(known.astype(np.float64, copy=False), groups, n_groups)
+
+    def add_values(self, numbers: npt.NDArray[np.float64], groups: Ints, n_groups: int) -> None:
+        """Add doubles, each to its group."""
+        assert numbers.size <= MOST_VALUES
+        values = _closed(numbers)
         groups, bits = _closed(groups), values.view(np.int64)
         self._known = lengthen(self._known, n_groups)
         self._make_room(groups, n_groups, bits)
@@ -66,6 +85,16 @@ class ExactSums:
         divisors = np.maximum(counts, 1)
         round_quotients(_selected(self._sums, final), divisors, np.empty(SCRATCH, np.int64), means)
         return pa.array(means, mask=~self._known[final])
+
+    def totals(self, final: Mask) -> list[int | None]:
+        """The exact sums of these groups in units of 2^-1074; None for NaN and infinities."""
+        sums = _selected(self._sums, final)
+        digits, low = sums.digits.tolist(), (sums.starts[:-1] - sums.origins).tolist()
+        spans = zip(pairwise(sums.starts.tolist()), low, sums.special.tolist(), strict=True)
+        return [
+            None if special != 0 else _as_integer(digits[start:stop]) << 32 * low
+            for (start, stop), low, special in spans
+        ]
 
     def save(self) -> pa.Table:
         """Everything as a table."""
@@ -111,17 +140,7 @@ def _closed(array: npt.NDArray[T]) -> npt.NDArray[T]:
     return view
 
 
-# Sums and means of integers and decimals: exact, whatever overflows on the way, so they do not depend on batches.
-#
-# The types of results are those of Spark. A sum or a mean that its type cannot hold is null, as with Spark's
-# `try_sum` and `try_avg`: an error would stop a running query for ever, at the same group after each restart.
-#
-#     sum of integers          BIGINT; of unsigned ones, which Spark does not have, uint64
-#     mean of integers         DOUBLE, the one nearest to the true mean
-#     sum of decimal(p, s)     decimal(p + 10, s), with at most 38 digits
-#     mean of decimal(p, s)    decimal(p + 4, s + 4), likewise, rounded half up
-#
-# A sum is kept as limbs of 32 bits; the highest has the sign, and room for more values than there will ever be.
+# Integers and decimals
 
 
 def is_whole(dtype: pa.DataType) -> bool:
@@ -144,25 +163,28 @@ def total_type(function: str, dtype: pa.DataType) -> pa.DataType:
     return pa.decimal256(precision, scale) if most > 38 else pa.decimal128(precision, scale)
 
 
-class WholeSums:
+class LimbSums(ABC):
     """The limbs of one sum per group, and whether it has any value."""
 
-    def __init__(self, column: str, dtype: pa.DataType) -> None:
+    def __init__(self, column: str, dtype: pa.DataType, n_limbs: int) -> None:
         self._column, self._type = column, dtype
-        n_limbs = 2 if pa.types.is_integer(dtype) else _stored(dtype).bit_width // 32
         self._limbs = [np.zeros(0, np.int64) for _ in range(n_limbs)]
         self._known = np.zeros(0, np.bool_)
+
+    @abstractmethod
+    def _terms(self, limbs: list[Ints]) -> list[Ints]:
+        """The limbs of what is summed, given those of the values."""
 
     def add(self, groups: Ints, n_groups: int, rows: pa.Table) -> None:
         """Add these values."""
         assert len(rows) <= MOST_VALUES  # of less than 2^32 each, and what was carried: below 2^63
         self._known = lengthen(self._known, n_groups)
         self._limbs = [lengthen(limb, n_groups) for limb in self._limbs]
-        values, groups = self._split(rows[self._column], groups)
+        limbs, groups = self._split(rows[self._column], groups)
         self._known[groups] = True
-        for limb, value in zip(self._limbs, values, strict=True):
+        for limb, value in zip(self._limbs, self._terms(limbs), strict=True):
             np.add.at(limb, groups, value)
-        _carry(self._limbs)
+        carry(self._limbs)
 
     def _split(self, column: pa.ChunkedArray, groups: Ints) -> tuple[list[Ints], Ints]:
         """The limbs of values that are not null, and the groups beside them."""
@@ -176,6 +198,29 @@ class WholeSums:
     def keep(self, kept: Mask) -> None:
         """Forget the other groups."""
         self._limbs, self._known = [limb[kept] for limb in self._limbs], self._known[kept]
+
+    def totals(self, final: Mask) -> list[int | None]:
+        """The exact sums of these groups in units of the last place; integers are never NaN or infinite."""
+        return [_as_integer(limbs) for limbs in zip(*(limb[final].tolist() for limb in self._limbs), strict=True)]
+
+    def save(self) -> pa.Table:
+        """Everything as a table."""
+        return pa.table({"known": self._known, **{f"limb {i}": limb for i, limb in enumerate(self._limbs)}})
+
+    def load(self, saved: pa.Table) -> None:
+        """Continue from what `save` gave."""
+        self._known = np.array(saved["known"])
+        self._limbs = [np.array(saved[f"limb {i}"]) for i in range(len(self._limbs))]
+
+
+class WholeSums(LimbSums):
+    """Sums of the values themselves."""
+
+    def __init__(self, column: str, dtype: pa.DataType) -> None:
+        super().__init__(column, dtype, n_limbs(dtype))
+
+    def _terms(self, limbs: list[Ints]) -> list[Ints]:
+        return limbs
 
     def finish(self, final: Mask) -> pa.Array:
         """The sums of these groups; null if all values are null, or if the sum does not fit."""
@@ -196,14 +241,10 @@ class WholeSums:
         scaled = [limb * 10 ** (dtype.scale - self._type.scale) for limb in _widened(limbs, len(limbs) + 1)]
         return _decimals(_rounded_half_up(scaled, divisors), dtype, self._known[final])
 
-    def save(self) -> pa.Table:
-        """Everything as a table."""
-        return pa.table({"known": self._known, **{f"limb {i}": limb for i, limb in enumerate(self._limbs)}})
 
-    def load(self, saved: pa.Table) -> None:
-        """Continue from what `save` gave."""
-        self._known = np.array(saved["known"])
-        self._limbs = [np.array(saved[f"limb {i}"]) for i in range(len(self._limbs))]
+def n_limbs(dtype: pa.DataType) -> int:
+    """How many limbs a value of this type has."""
+    return 2 if pa.types.is_integer(dtype) else _stored(dtype).bit_width // 32
 
 
 def _stored(dtype: pa.DataType) -> pa.DataType:
@@ -213,7 +254,7 @@ def _stored(dtype: pa.DataType) -> pa.DataType:
 
 def _limbs_of_integers(numbers: npt.NDArray[Any]) -> list[Ints]:
     wide = numbers if numbers.dtype == np.uint64 else numbers.astype(np.int64)
-    limb, shift = wide.dtype.type(_LIMB), wide.dtype.type(32)  # of one type: else NumPy makes floats of both
+    limb, shift = wide.dtype.type(LIMB), wide.dtype.type(32)  # of one type: else NumPy makes floats of both
     return [(wide & limb).astype(np.int64), (wide >> shift).astype(np.int64)]
 
 
@@ -225,18 +266,18 @@ def _limbs_of_decimals(values: pa.Array) -> list[Ints]:
     return [*(limbs[:, i].astype(np.int64) for i in range(width - 1)), highest.astype(np.int64)]
 
 
-def _carry(limbs: list[Ints]) -> None:
-    """Carry over, so that all limbs but the highest are in [0, 2^32)."""
+def carry(limbs: list[Ints]) -> None:
+    """Carry over in place, so that all limbs but the highest are in [0, 2^32)."""
     for low, high in pairwise(limbs):
         high += low >> 32
-        low &= _LIMB
+        low &= LIMB
 
 
 def _widened(limbs: list[Ints], n_limbs: int) -> list[Ints]:
-    """The same numbers in more limbs, so that the highest is no larger than the others."""
+    """Numbers in more limbs, so that the highest is no larger than the others."""
     more = [np.zeros_like(limbs[0]) for _ in range(n_limbs - len(limbs))]
     wide = [limb.copy() for limb in limbs] + more
-    _carry(wide)
+    carry(wide)
     return wide
 
 
@@ -253,10 +294,10 @@ def _nearest(limbs: list[Ints], divisors: Ints) -> npt.NDArray[np.float64]:
 
 def _rounded_half_up(limbs: list[Ints], divisors: Ints) -> list[Ints]:
     """Sums over their divisors, as limbs; halves are rounded away from zero."""
-    _carry(limbs)
+    carry(limbs)
     negative = limbs[-1] < 0
     limbs = [np.where(negative, -limb, limb) for limb in limbs]
-    _carry(limbs)
+    carry(limbs)
     if divisors.max(initial=0) >= 2**31:  # a remainder and a limb no longer fit into a word
         limbs, divisors = [limb.astype(object) for limb in limbs], divisors.astype(object)
     remainder = np.zeros_like(divisors)
@@ -267,7 +308,7 @@ def _rounded_half_up(limbs: list[Ints], divisors: Ints) -> list[Ints]:
         remainder = dividend % divisors
     quotient[-1] = quotient[-1] + (2 * remainder >= divisors)
     signed = [np.where(negative, -limb, limb).astype(np.int64) for limb in reversed(quotient)]
-    _carry(signed)
+    carry(signed)
     return signed
 
 
@@ -280,3 +321,11 @@ def _decimals(limbs: list[Ints], dtype: pa.DataType, known: Mask) -> pa.Array:
     fits = known & (wide[8] == -(wide[7] >> 31))  # else not even 256 bits are enough
     fits &= np.asarray(pc.less_equal(numbers, largest)) & np.asarray(pc.greater_equal(numbers, pc.negate(largest)))
     return pc.if_else(pa.array(fits), numbers, pa.scalar(None, numbers.type)).cast(dtype)
+
+
+def _as_integer(digits: Sequence[int]) -> int:
+    """The number with these digits of 32 bits, the lowest first; any of them may be below zero or too large."""
+    total = 0
+    for digit in reversed(digits):
+        total = (total << 32) + digit
+    return total

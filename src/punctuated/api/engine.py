@@ -5,7 +5,10 @@ Pyspark is imported only when one of them is called.
 
 from typing import Any
 
-from punctuated.errors import StreamError
+import pyarrow as pa
+
+from punctuated.errors import SinkError, StreamError
+from punctuated.local.join import Join
 from punctuated.runtime.lineage import origin_of
 
 
@@ -34,6 +37,13 @@ def write_to(data: Any, **how: Any) -> Any:
             `pt.delta(…)`, or a function of a DataFrame and a batch id. Then `checkpoint`, `trigger`, `name` and
             `finish`, as in `joined.write_to`.
     """
+    if isinstance(data, pa.Table):
+        raise SinkError(
+            "pt.write_to is for joins of streaming DataFrames and for their groups; write a table by pyarrow.parquet, "
+            "such as pq.write_table(groups, 'groups.parquet')"
+        )
+    if isinstance(data, Join):
+        data.write_to(**how)
     from punctuated.spark.joins.grouped import SparkGroups
     from punctuated.spark.joins.joined import SparkJoin
     from punctuated.spark.sink.sinks import write_to as start

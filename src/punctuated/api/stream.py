@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 import pyarrow as pa
 
@@ -95,65 +95,20 @@ def stream(
         >>> pt.stream(bids, name="B", key="item", time="at", punctuations=pt.when("closed")).spec.key
         ('item',)
     """
-    options = StreamOptions(
-        key=key,
-        time=time,
-        name=name,
-        window=window,
-        punctuations=punctuations,
-        lateness=lateness,
-        max_ahead=max_ahead,
-        on_violation=on_violation,
-        order=order,
-        idle_after=idle_after,
-        where=where,
-        select=select,
-    )
-    made = _declared(data, **options)
+    options = cast("StreamOptions", {name: value for name, value in locals().items() if name != "data"})
+    made = _declared(data, options)
     if isinstance(made, TableStream) and isinstance(data, Iterator):
         data = made.batches  # what was read once is not read again
     return replace(made, arguments=Arguments(data, options, stream))
 
 
-def _declared(
-    data: Any,
-    *,
-    key: str | Sequence[str] | None,
-    time: str | None,
-    name: str | None,
-    window: Window | Duration,
-    punctuations: Source | None,
-    lateness: Duration,
-    max_ahead: Duration | None,
-    on_violation: str,
-    order: str | None,
-    idle_after: Duration | None,
-    where: Expression | None,
-    select: Select | None,
-) -> Stream:
-    """The stream that `pt.stream` declares with its arguments."""
+def _declared(data: Any, options: StreamOptions) -> Stream:
+    """The stream that `pt.stream` declares, without its arguments."""
     origin = data if is_join(data) else origin_of(data)
     if origin is not None:
-        refused = {"time": time, "punctuations": punctuations, "lateness": lateness, "max_ahead": max_ahead}
-        refused |= {"order": order, "idle_after": idle_after}
-        given = [option for option, value in refused.items() if value]
-        return _chained(origin, key, name, window, on_violation, where, select, given)
+        return _chained(origin, options)
     tables = None if is_frame(data) else as_tables(data)
-    declared = declare(
-        _frame_schema(data) if tables is None else tables[0].schema,
-        key=key,
-        time=time,
-        name=name,
-        window=window,
-        punctuations=punctuations,
-        lateness=lateness,
-        max_ahead=max_ahead,
-        on_violation=on_violation,
-        order=order,
-        idle_after=idle_after,
-        where=where,
-        select=select,
-    )
+    declared = declare(_frame_schema(data) if tables is None else tables[0].schema, options)
     endings = tuple(_read_announced(declared, source, on_spark=tables is None) for source in declared.endings)
     declared = replace(declared, endings=endings)
     if tables is None:
@@ -224,31 +179,9 @@ def _refuse_collated(stream: str, frame: Any, key: Sequence[str]) -> None:
     refuse_collations(frame.schema, key, f"stream {stream!r}: key", ColumnError)
 
 
-def _chained(
-    origin: TableOrigin | FrameOrigin,
-    key: str | Sequence[str] | None,
-    name: str | None,
-    window: Window | Duration,
-    on_violation: str,
-    where: Expression | None,
-    select: Select | None,
-    refused: Sequence[str],
-) -> Stream:
+def _chained(origin: TableOrigin | FrameOrigin, options: StreamOptions) -> Stream:
     """The results of a join, or groups of them, as a stream."""
-    if refused:
-        raise StreamError(f"a join's output brings its own times and punctuations: leave out {', '.join(refused)}")
-    bound = origin.bound
-    declared = declare_output(
-        bound.views.results,
-        bound.time_type,
-        bound.views.shown_key,
-        key=key,
-        name=name or "".join(stream.name for stream in bound.spec.streams),
-        window=window,
-        on_violation=on_violation,
-        where=where,
-        select=select,
-    )
+    declared = declare_output(origin.bound, options)
     if isinstance(origin, TableOrigin):
         return ChainedTables(declared, (), origin)
     frame = origin.chain_source()

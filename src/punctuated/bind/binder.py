@@ -4,7 +4,6 @@ Everything that a user can get wrong in `pt.join` and `pt.path` is found here, b
 `BoundJoin`, is plain data that any runner can carry out.
 """
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
@@ -22,6 +21,7 @@ from punctuated.errors import (
     StreamError,
     UnboundedStateWarning,
     WindowError,
+    warn_caller,
 )
 from punctuated.expressions.evaluate import check_predicate
 from punctuated.expressions.nodes import HERE, Column, Expression
@@ -114,7 +114,7 @@ def bind_join(
     bound = _bind(spec, inputs, named, options).made_of_results(options.get("select"))
     _ = bound.results  # raises if two columns would have one name, or a selected column is missing
     for message in _unbounded(bound.spec):
-        warnings.warn(message, UnboundedStateWarning, stacklevel=3)  # where pt.join was called
+        warn_caller(message, UnboundedStateWarning)
     return bound
 
 

@@ -4,7 +4,6 @@ It knows the columns of the output, and makes drivers, groups and plans; a runne
 and sent to workers as it is, and does not change: each method that asks for something else returns another one.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,8 +11,8 @@ from typing import Unpack
 
 import pyarrow as pa
 
-from punctuated.errors import LateGroupsWarning, UnboundedStateWarning
-from punctuated.expressions.nodes import Expression
+from punctuated.errors import LateGroupsWarning, UnboundedStateWarning, warn_caller
+from punctuated.expressions.nodes import Expression, Literal
 from punctuated.expressions.shape import Select, Shape, shape_results
 from punctuated.intake.reading import Reader
 from punctuated.model.aggregate import Aggregate
@@ -74,9 +73,9 @@ class BoundJoin:
         if having is not None or select is not None:
             shape = shape_results(grouped.groups().schema, select, having, "the groups")
             grouped = self.seen_as(View.GROUPS, Grouping(by, aggregates, shape))
-        late = late_groups(self.spec, self.key, by)
+        late = late_groups(self.spec, self.key, by, is_one_group=self.is_one_group(by))
         if late is not None:
-            warnings.warn(late, LateGroupsWarning, stacklevel=3)
+            warn_caller(late, LateGroupsWarning)
         return grouped
 
     def distinct(self, by: tuple[str, ...]) -> "BoundJoin":
@@ -87,8 +86,13 @@ class BoundJoin:
             key = ", ".join(self.key)
             remedy = f": name the key ({key}), of punctuated streams, among the columns" if key else ""
             message = f"nothing bounds what distinct({', '.join(columns)}) remembers{remedy}"
-            warnings.warn(message, UnboundedStateWarning, stacklevel=3)
+            warn_caller(message, UnboundedStateWarning)
         return self.seen_as(View.GROUPS, Grouping(columns, {}, is_distinct=True))
+
+    def is_one_group(self, by: tuple[str, ...]) -> bool:
+        """Whether these columns are constants: SQL groups by one if a query has aggregates and no GROUP BY."""
+        made = {} if self.shape is None else dict(self.shape.columns)
+        return bool(by) and all(isinstance(made.get(name), Literal) for name in by)
 
     # Columns
 
@@ -220,7 +224,8 @@ class BoundJoin:
     def plan_groups(self, joined: PlanNode, grouping: Grouping, runs: Sequence[Fact] = ()) -> PlanNode:
         """The plan of groups over the plan of this join; raises if the results lack one of their columns."""
         check_by(self.results, grouping.by, is_distinct=grouping.is_distinct)
-        return plan_groups(joined, self.key, grouping, (*_shape_facts(grouping.shape, "having"), *runs))
+        facts = (*_shape_facts(grouping.shape, "having"), *runs)
+        return plan_groups(joined, self.key, grouping, facts, is_one_group=self.is_one_group(grouping.by))
 
     # Checkpoints
 

@@ -1,14 +1,18 @@
-"""A declared stream: its columns and its options, checked, wherever its rows come from."""
+"""A declared stream: its options checked against its columns, wherever its rows come from.
+
+Here the options of `pt.stream` become the `StreamSpec` that all else reads.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from punctuated.bind.bound_join import BoundJoin
+from punctuated.bind.options import StreamOptions
 from punctuated.bind.sources import Announced, Clustered, RowsWith, Source, Unique, When, single_sources
 from punctuated.errors import ColumnError, StreamError
-from punctuated.expressions.nodes import Expression
-from punctuated.expressions.shape import Select, Shape
+from punctuated.expressions.shape import Shape
 from punctuated.intake.reading import Reader
 from punctuated.keys.types import are_keys_alike
 from punctuated.model.arguments import HIDDEN, column_names, duplicates, hint_of, text
@@ -17,6 +21,8 @@ from punctuated.model.times import are_times_alike, is_time
 from punctuated.model.window import Duration, UntilWindow, Window, as_window, parse_duration
 from punctuated.output.chain import ChainReader
 from punctuated.output.in_band import InBand
+
+OF_OUTPUTS = ("key", "name", "window", "on_violation", "where", "select")  # options that a join's output can have
 
 
 @dataclass(frozen=True)
@@ -49,54 +55,40 @@ class DeclaredStream:
         return [name for name in found if name is not None]
 
 
-def declare(
-    schema: pa.Schema,
-    *,
-    key: str | Sequence[str] | None,
-    time: str | None,
-    name: str | None,
-    window: Window | Duration,
-    punctuations: Source | None,
-    lateness: Duration,
-    max_ahead: Duration | None,
-    on_violation: str,
-    order: str | None,
-    idle_after: Duration | None,
-    where: Expression | None,
-    select: Select | None,
-) -> DeclaredStream:
-    """A stream over data with these columns; the arguments are those of `pt.stream`."""
+def declare(schema: pa.Schema, options: StreamOptions) -> DeclaredStream:
+    """A stream over data with these columns."""
+    name, time, order, window = options["name"], options["time"], options["order"], as_window(options["window"])
     if name is not None:
         text(name, "name", StreamError, "the name of the stream")
     shown = name or "?"
-    shape = _shape(schema, select, where, shown)
+    shape = _shape(schema, options, shown)
     schema = schema if shape is None else shape.schema
     if time is None:
         raise StreamError(f"stream {shown!r}: give time=, the column of event time (and key=, unless it has none)")
-    keys = () if key is None else column_names(key, "key", StreamError)
+    keys = () if options["key"] is None else column_names(options["key"], "key", StreamError)
     text(time, "time", StreamError)
     if order is not None:
         text(order, "order", StreamError)
-    sources = single_sources(punctuations)
+    sources = single_sources(options["punctuations"])
     pattern_column, flag = _only_column(sources, RowsWith), _only_column(sources, When)
-    _check_key(shown, key, keys, sources)
+    _check_key(shown, options["key"], keys, sources)
     check_columns(shown, schema, keys, time, flag, pattern_column, order)
-    _check_until(shown, schema, time, as_window(window), pattern_column)
+    _check_until(shown, schema, time, window, pattern_column)
     columns = [column for column in schema.names if column != pattern_column]
     spec = StreamSpec(
         name=name or "",
         columns=tuple(columns),
         key=keys,
         time=time,
-        window=as_window(window),
-        lateness_us=parse_duration(lateness),
-        max_ahead_us=None if max_ahead is None else parse_duration(max_ahead),
-        on_violation=parse_policy(on_violation),
+        window=window,
+        lateness_us=parse_duration(options["lateness"]),
+        max_ahead_us=_duration_if_given(options["max_ahead"]),
+        on_violation=parse_policy(options["on_violation"]),
         flag=flag,
         unique=any(isinstance(source, Unique) for source in sources),
         clustered=any(isinstance(source, Clustered) for source in sources),
         order=order,
-        idle_after_us=None if idle_after is None else parse_duration(idle_after),
+        idle_after_us=_duration_if_given(options["idle_after"]),
         punctuated=bool(sources),
         ends_any=any(isinstance(source, RowsWith | Announced) for source in sources),
     )
@@ -105,43 +97,41 @@ def declare(
     return DeclaredStream(spec, schema, pattern_column, announced, shape)
 
 
-def declare_output(
-    results: pa.Schema,
-    time_type: pa.DataType,
-    own_key: tuple[str, ...] | None,
-    *,
-    key: str | Sequence[str] | None,
-    name: str,
-    window: Window | Duration,
-    on_violation: str,
-    where: Expression | None,
-    select: Select | None,
-) -> DeclaredStream:
-    """The output of a join as a stream; `own_key` is the key that the join punctuates, if the output shows it."""
-    shape = _shape(results, select, where, name)
+def declare_output(joined: BoundJoin, options: StreamOptions) -> DeclaredStream:
+    """The output of a join, or groups of it, as a stream."""
+    if given := [name for name, value in options.items() if name not in OF_OUTPUTS and value]:
+        raise StreamError(f"a join's output brings its own times and punctuations: leave out {', '.join(given)}")
+    name = options["name"] or "".join(stream.name for stream in joined.spec.streams)
+    results, own_key = joined.views.results, joined.views.shown_key
+    shape = _shape(results, options, name)
     if shape is not None:
         results, own_key = shape.schema, None if own_key is None else shape.renamed(own_key)
     time = InBand.beside(results.names).time
-    schema = results.append(pa.field(time, time_type))
-    keys = (own_key or ()) if key is None else column_names(key, "key", StreamError)
-    is_told = keys == own_key
+    schema = results.append(pa.field(time, joined.time_type))
+    keys = (own_key or ()) if options["key"] is None else column_names(options["key"], "key", StreamError)
+    is_punctuated, window = keys == own_key, as_window(options["window"])
     check_columns(name, schema, keys, time, None, None, None)
-    _check_until(name, schema, time, as_window(window), None)
+    _check_until(name, schema, time, window, None)
     spec = StreamSpec(
         name=name,
         columns=tuple(schema.names),
         key=keys,
         time=time,
-        window=as_window(window),
-        on_violation=parse_policy(on_violation),
-        punctuated=is_told,
-        ends_any=is_told,
+        window=window,
+        on_violation=parse_policy(options["on_violation"]),
+        punctuated=is_punctuated,
+        ends_any=is_punctuated,
         is_output=True,
     )
     return DeclaredStream(spec, schema, shape=shape)
 
 
-def _shape(schema: pa.Schema, select: Select | None, where: Expression | None, stream: str) -> Shape | None:
+def _duration_if_given(duration: Duration | None) -> int | None:
+    return None if duration is None else parse_duration(duration)
+
+
+def _shape(schema: pa.Schema, options: StreamOptions, stream: str) -> Shape | None:
+    select, where = options["select"], options["where"]
     return None if select is None and where is None else Shape.of(schema, select, where, f"stream {stream!r}")
 
 

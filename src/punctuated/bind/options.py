@@ -12,7 +12,7 @@ from punctuated.model.window import Duration, Window
 
 
 class StreamOptions(TypedDict, total=False):
-    """See `pt.stream` for what each means."""
+    """The options of `pt.stream`, which passes all of them on as one object; see there for what each means."""
 
     key: str | Sequence[str] | None
     time: str | None

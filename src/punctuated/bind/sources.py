@@ -1,4 +1,7 @@
-"""Where a stream's punctuations come from: what `punctuations=` takes. Constraints are such, too (PW-13)."""
+"""Sources of a stream's punctuations: what `punctuations=` takes.
+
+A constraint on keys, such as that every key comes once, is a source like any other (PW-13).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ from punctuated.model.arguments import column_names, text
 
 @dataclass(frozen=True)
 class Source:
-    """One source, or several joined with `|`."""
+    """A source of punctuations, or several sources joined with `|`."""
 
     def __or__(self, other: "Source") -> "Source":
         if not isinstance(other, Source):
@@ -20,7 +23,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Sources(Source):
-    """Several sources."""
+    """Several sources of punctuations."""
 
     each: tuple[Source, ...]
 
@@ -59,7 +62,7 @@ class Announced(Source):
 
 
 def single_sources(source: Source | None) -> tuple[Source, ...]:
-    """The single sources in what `punctuations=` was given."""
+    """The single sources in a value of `punctuations=`."""
     if source is None:
         return ()
     if not isinstance(source, Source):
@@ -94,5 +97,5 @@ def endings(data: Any, *, key: str | list[str] | tuple[str, ...], time: str) -> 
 
     The time may lie in the future. A tuple at that very time still counts.
     """
-    kept = tuple(data) if isinstance(data, Iterator) else data  # it is read more than once
+    kept = tuple(data) if isinstance(data, Iterator) else data  # because it is read more than once
     return Announced(kept, column_names(key, "key", StreamError), text(time, "time", StreamError))

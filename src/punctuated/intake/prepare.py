@@ -24,6 +24,7 @@ from punctuated.keys.pattern_match import typed_scalar
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import Pattern
 from punctuated.model.punctuation import Punctuation, PunctuationKind, classify, named_values, time_floor
+from punctuated.model.rejection import Rejection
 from punctuated.model.spec import StreamSpec
 from punctuated.model.times import LARGEST_TIME, PER_SECOND, to_microseconds
 from punctuated.model.window import CountWindow, TimeWindow, UntilWindow
@@ -119,7 +120,7 @@ class Intake:
     objects: lay.Objects
     times: BatchTimes
     boundaries: lay.Records  # of a clustered stream
-    rejected: list[tuple[pa.Table, str]]
+    rejected: list[tuple[pa.Table, Rejection]]
     ranges: list[RangeEnding]  # punctuation_code of a range points here
     promises: list[Punctuation]  # punctuations that end no value; punctuation_code points here too
 
@@ -190,7 +191,7 @@ def take_in(
         last = _flagged(rows[stream.flag])
         last = last[keys.valid[last] & ~ahead[last] if times.ahead else keys.valid[last]]
         punctuations.add(ts[last], keys.code[last], lay.END_VALUE)
-    masks = (late, "late"), (ahead, "ahead")
+    masks = (late, Rejection.LATE), (ahead, Rejection.AHEAD)
     rejected = [(rows.filter(pa.array(mask)), reason) for mask, reason in masks if mask.any()]
     if rejected:
         kept = ~(late | ahead)

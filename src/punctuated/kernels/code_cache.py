@@ -13,6 +13,7 @@ from typing import Any
 import numba
 import numba.core.caching
 
+from punctuated.model import rejection
 from punctuated.model import times as eternity
 from punctuated.storage.private_folder import do_without, private_folder, user_folder
 
@@ -37,7 +38,7 @@ def code_folder() -> Path | None:
 def _fingerprint() -> str:
     """A hash of all sources: numba notices a changed file, but not a changed callee in another file, nor a constant."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in [*sorted(Path(__file__).parent.rglob("*.py")), Path(eternity.__file__)]:
+    for source in [*sorted(Path(__file__).parent.rglob("*.py")), Path(eternity.__file__), Path(rejection.__file__)]:
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

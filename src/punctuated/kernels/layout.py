@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from punctuated.model import times as eternity
 from punctuated.model.counters import loop_totals
+from punctuated.model.rejection import Rejection
 
 NEVER, FOREVER = eternity.NEVER, eternity.FOREVER  # before and after every time
 UNBOUNDED = eternity.UNBOUNDED
@@ -62,9 +63,11 @@ PAIRS, FIRST_MATCH = 0, 1
 # Policies for broken promises.
 REJECT, FAIL, ACCEPT = 0, 1, 2
 
-# Reasons of output punctuations and rejections.
+# Reasons of output punctuations.
 BOTH, EARLY, OWN_STATE = 0, 1, 2
-LATE, AHEAD, PROMISE, AFTER_OUTPUT = 0, 1, 2, 3
+
+# Reasons of rejections that the loop itself finds.
+PROMISE, AFTER_OUTPUT = Rejection.PROMISE.code, Rejection.AFTER_OUTPUT.code
 
 # How a side may end a value of the output before all others have ended it.
 NEVER_EARLY, BY_WINDOW, BY_OWN_STATE = 0, 1, 2

@@ -4,17 +4,16 @@ The run is kept, so that results, groups, punctuations and metrics come from the
 anew, and keeps everything but the results.
 """
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
-from punctuated.errors import RejectedRowsWarning
+from punctuated.errors import RejectedRowsWarning, SinkError, warn_caller
 from punctuated.expressions.nodes import Expression
 from punctuated.expressions.shape import Select
 from punctuated.local.plan import TablePlan
@@ -23,7 +22,8 @@ from punctuated.local.streams import TableStream
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import pair
 from punctuated.model.batch import StreamBatch
-from punctuated.model.counters import REJECTIONS, describe_rejection, per_stream, rejected_as
+from punctuated.model.counters import per_stream
+from punctuated.model.rejection import Rejection
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
 from punctuated.output.batch_result import BatchResult
@@ -101,6 +101,14 @@ class Join:
         """A table with a row per sampling step: tuples in each state, and totals so far; the docs list the columns."""
         return self._known.run.metrics()
 
+    def write_to(self, **how: object) -> NoReturn:
+        """Raise an error that says what to do instead: only joins of streaming DataFrames write to sinks."""
+        raise SinkError(
+            "write_to is for joins of streaming DataFrames. The output of a join of tables is tables: write them by "
+            "pyarrow.parquet, such as pq.write_table(joined.results, 'results.parquet'); or declare the streams over "
+            "Spark DataFrames"
+        )
+
     @property
     def kept(self) -> dict[str, float]:
         """The shares of each stream's tuples that probed and that were stored; 1, unless the join sheds."""
@@ -155,7 +163,7 @@ class Join:
             [{'item': 7, 'bidder': 'a'}, {'item': 7, 'bidder': 'b'}, {'item': 8, 'bidder': 'a'}]
         """
         bound = self.bound.distinct(grouping_columns(columns, "distinct"))
-        self._warn_of_rejected(stacklevel=3)
+        self._warn_of_rejected()
         return self._grouped(bound)
 
     def chain_batches(self) -> Iterator[pa.Table]:
@@ -245,25 +253,25 @@ class Join:
         is_distinct = bound.grouping is not None and bound.grouping.is_distinct
         return self._run.batches if bound.spec.shed is None or is_distinct else self._estimated(bound)
 
-    def _warn_of_rejected(self, run: LocalRun | None = None, stacklevel: int = 4) -> None:
+    def _warn_of_rejected(self, run: LocalRun | None = None) -> None:
         """Warn of rejected rows when results are first asked for; every run of the join rejects the same rows."""
         if self._warned:
             return
         self._warned = True
         counts = (run or self._known.run).counts()
-        for reason in REJECTIONS:
-            columns = per_stream(rejected_as(reason), len(self.spec.streams))
+        for reason in Rejection:
+            columns = per_stream(reason.counter, len(self.spec.streams))
             for stream, counter in zip(self.spec.streams, columns, strict=True):
                 if counts[counter]:
-                    message = describe_rejection(stream.name, reason, counts[counter], "joined.rejected shows them")
-                    warnings.warn(message, RejectedRowsWarning, stacklevel=stacklevel)
+                    message = reason.describe(stream.name, counts[counter], "joined.rejected shows them")
+                    warn_caller(message, RejectedRowsWarning)
 
     def _estimated(self, bound: BoundJoin) -> list[BatchResult]:
         """The batches of a run for estimates from a sample: it sheds so that every pair has a chance."""
         if self._for_estimates is None:
             run = LocalRun(bound)
             self._for_estimates = list(run.to_end(self.batches))
-            self._warn_of_rejected(run, stacklevel=7)  # the caller of agg(…)
+            self._warn_of_rejected(run)
         return self._for_estimates
 
     def _span(self) -> tuple[int, int] | None:

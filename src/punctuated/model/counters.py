@@ -1,35 +1,17 @@
-"""Why a row does not take part, and what can be done about it."""
+"""The counters of a join: one table, from which the loop's totals, the metrics and all their exports are derived.
+
+A counter that every stream has for itself has one column per stream: `tuples_left`, `tuples_right`. With more than two
+streams, the columns are numbered from 1.
+"""
 
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 
+from punctuated.model.rejection import BY_CODE
 from punctuated.model.spec import Side
 
-REJECTIONS = {  # in the order of the kernels' codes; corrupt rows never come to them
-    "late": "they came behind their stream's watermark or after its end; a larger lateness= waits for them",
-    "ahead": "they are too far ahead of their stream's newest time; a larger max_ahead= admits them",
-    "promise": "a punctuation of their own stream had ended them; on_violation='accept' joins them with what is left",
-    "after_output": "their key was over in the output already",
-    "corrupt": "each says what is wrong with it",
-}
 STREAMS = tuple(side.name.lower() for side in Side)
-
-
-def describe_rejection(stream: str, reason: str, n_rows: int, remedy: str) -> str:
-    """A warning about rows of a stream; `remedy` says how to see them.
-
-    >>> describe_rejection("B", "after_output", 4000, "see …")
-    "stream 'B': 4,000 rows rejected as after_output, in no result: their key was over in the output already; see …"
-    """
-    rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-    return f"stream {stream!r}: {rows} rejected as {reason}, in no result: {REJECTIONS[reason]}; {remedy}"
-
-
-# The counters of a join: one table, from which the loop's totals, the metrics and all their exports are derived.
-#
-# A counter that every stream has for itself has one column per stream: `tuples_left`, `tuples_right`. With more than
-# two streams, the columns are numbered from 1.
 
 
 @cache  # asked for every counter of every batch
@@ -50,12 +32,7 @@ def stream_labels(n_streams: int) -> tuple[str, ...]:
     >>> stream_labels(2), stream_labels(3)
     (('left', 'right'), ('1', '2', '3'))
     """
-    return STREAMS if n_streams == len(STREAMS) else tuple(str(place + 1) for place in range(n_streams))
-
-
-def rejected_as(reason: str) -> str:
-    """The counter of rows that were rejected for a reason."""
-    return f"rejected_{reason}"
+    return STREAMS if n_streams == len(STREAMS) else tuple(str(index + 1) for index in range(n_streams))
 
 
 class Shown(Enum):
@@ -121,8 +98,8 @@ COUNTERS = (
     Counter("dropped", "Tuples not even joined: their value was over in the output."),
     Counter("rejected", "Rows that were late, ahead, corrupt or broke a promise."),
     *(
-        Counter(rejected_as(reason), f"Of these, rows with the reason {reason}.", per_stream=True, by_loop=False)
-        for reason in REJECTIONS
+        Counter(reason.counter, f"Of these, rows with the reason {reason}.", per_stream=True, by_loop=False)
+        for reason in BY_CODE
     ),
     Counter("null_keys", "Tuples without a key."),
     Counter("unprobed", "Tuples that did not probe, because the join sheds.", per_stream=True, by_loop=False),

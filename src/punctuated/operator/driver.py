@@ -20,6 +20,7 @@ from punctuated.keys.codec import NumberedKeys, key_codec
 from punctuated.model.batch import StreamBatch
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.punctuation import Punctuation
+from punctuated.model.rejection import Rejection
 from punctuated.operator.family import family_of
 from punctuated.output.batch_result import BatchResult
 from punctuated.output.metrics import Samples, current_counts
@@ -163,7 +164,7 @@ class JoinDriver:
     def count_corrupt(self, side: int, n_rows: int) -> None:
         """Count rows that were rejected before they came here."""
         self.state.common["rejected"] += n_rows
-        self.collector.rejections.add(side, "corrupt", n_rows)
+        self.collector.rejections.add(side, Rejection.CORRUPT, n_rows)
 
     @property
     def output_watermark(self) -> int:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from punctuated.arrow.ipc import from_json, to_json
 from punctuated.arrow.json_rows import render_rows
 from punctuated.kernels.layout import NEVER, Records
-from punctuated.model.counters import REJECTIONS, rejected_as
+from punctuated.model.rejection import Rejection
 from punctuated.model.times import to_microseconds
 from punctuated.output.punctuations import Told
 from punctuated.punctuations.pending_ranges import OutputRange
@@ -25,7 +25,6 @@ REJECTED_SCHEMA = pa.schema(
     [("stream", pa.string()), ("reason", pa.string()), ("ts", pa.int64()), ("row", pa.string())]
 )
 _COUNTS = "counts"
-_CODES = {reason: code for code, reason in enumerate(REJECTIONS)}
 Ints = npt.NDArray[np.int64]
 
 
@@ -74,11 +73,11 @@ class Rejections:
     """Counts by reason and stream; they outlive a batch."""
 
     def __init__(self, n_streams: int) -> None:
-        self._counts = np.zeros((len(REJECTIONS), n_streams), np.int64)  # reasons by the kernels' codes
+        self._counts = np.zeros((len(Rejection), n_streams), np.int64)  # reasons by their codes
 
-    def add(self, side: int, reason: str, n_rows: int) -> None:
+    def add(self, side: int, reason: Rejection, n_rows: int) -> None:
         """Rows of a stream were rejected."""
-        self._counts[_CODES[reason], side] += n_rows
+        self._counts[reason.code, side] += n_rows
 
     def add_entries(self, entries: Records) -> None:
         """Rows were rejected by the loop."""
@@ -88,16 +87,18 @@ class Rejections:
         """The counts by the names of their counters; `pending` are entries that are still to be added."""
         counts = self._counts.copy()
         np.add.at(counts, (pending["reason"], pending["side"]), 1)
-        return {rejected_as(reason): counts[code].tolist() for reason, code in _CODES.items()}
+        return {reason.counter: counts[reason.code].tolist() for reason in Rejection}
 
     def save(self) -> Content:
         """The counts."""
-        return Content({_COUNTS: to_json({reason: self._counts[code].tolist() for reason, code in _CODES.items()})})
+        return Content({_COUNTS: to_json({reason.value: self._counts[reason.code].tolist() for reason in Rejection})})
 
     def load(self, saved: Loaded) -> None:
         """Continue from what `save` gave."""
-        for reason, counts in from_json(saved.plain[_COUNTS]).items():
-            self._counts[_CODES[reason]] = counts
+        counts = from_json(saved.plain[_COUNTS])
+        for reason in Rejection:
+            if reason in counts:
+                self._counts[reason.code] = counts[reason]
 
 
 @dataclass

@@ -14,8 +14,8 @@ import pyarrow as pa
 from punctuated.intake.prepare import Intake
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import Decoded, KeyCodec
-from punctuated.model.counters import REJECTIONS
 from punctuated.model.pattern_text import print_patterns
+from punctuated.model.rejection import BY_CODE, Rejection
 from punctuated.model.times import to_microseconds
 from punctuated.output.batch_result import BatchResult, RejectedRows, Rejections
 from punctuated.output.columns import ResultColumns
@@ -29,7 +29,6 @@ from punctuated.state.setup import DriverSetup
 
 Ints = npt.NDArray[np.int64]
 REASONS = ("both", "early", "own-state")
-_REJECTIONS = tuple(REJECTIONS)  # by the kernels' codes
 
 
 @dataclass(frozen=True)
@@ -172,8 +171,8 @@ class Collector(ABC):
             ours = entries[entries["side"] == side]
             for reason in np.unique(ours["reason"]).tolist():
                 rows = ours["row"][ours["reason"] == reason]
-                self._add_rejected(side, self._all(side, rows), _REJECTIONS[reason])
+                self._add_rejected(side, self._all(side, rows), BY_CODE[reason])
 
-    def _add_rejected(self, side: int, rows: pa.Table, reason: str) -> None:
+    def _add_rejected(self, side: int, rows: pa.Table, reason: Rejection) -> None:
         stream = self._spec.streams[side]
         self.batch.rejected.append(RejectedRows(stream.name, reason, rows, stream.time))

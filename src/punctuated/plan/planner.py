@@ -221,7 +221,9 @@ def _state(spec: JoinSpec, side: int, statistics: Statistics) -> Fact:
 # Groups
 
 
-def plan_groups(joined: PlanNode, key: Sequence[str], grouping: Grouping, runs: Sequence[Fact] = ()) -> PlanNode:
+def plan_groups(
+    joined: PlanNode, key: Sequence[str], grouping: Grouping, runs: Sequence[Fact] = (), *, is_one_group: bool = False
+) -> PlanNode:
     """The plan of groups over the plan of their join; `key` is the key of its results, `runs` says where they run."""
     calls = [f"{name} = {each.function}({each.column or ''})" for name, each in grouping.aggregates.items()]
     punctuates = joined.punctuates and contains_key(grouping.by, key)
@@ -231,7 +233,8 @@ def plan_groups(joined: PlanNode, key: Sequence[str], grouping: Grouping, runs: 
         *runs,
     )
     kind = "distinct" if grouping.is_distinct else "groups by"
-    return PlanNode(NodeKind.GROUPS, f"{kind} {', '.join(grouping.by)}", facts, (joined,), punctuates=punctuates)
+    title = "one group of all rows" if is_one_group else f"{kind} {', '.join(grouping.by)}"
+    return PlanNode(NodeKind.GROUPS, title, facts, (joined,), punctuates=punctuates)
 
 
 def _finished(grouping: Grouping, when: str, is_ended: bool) -> tuple[Fact, Fact]:

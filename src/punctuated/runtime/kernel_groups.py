@@ -1,4 +1,8 @@
-"""Which kernels are compiled together, and which of them a join needs."""
+"""Groups of kernels that are compiled together, which of them a join needs, and how they are loaded.
+
+Once its groups are loaded, a join compiles nothing more. Kernels are loaded by calling them: on small joins, or on
+empty arrays if a join would call kernels of other groups, too.
+"""
 
 from dataclasses import replace
 from enum import Enum
@@ -14,6 +18,8 @@ from punctuated.intake.prepare import merge_order, take_in
 from punctuated.intake.reading import Reader
 from punctuated.kernels.batch import finish_batch, sweep_ended
 from punctuated.kernels.layout import Objects
+from punctuated.kernels.order import has_ties
+from punctuated.kernels.sequences import apply_keyed
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.algorithm import PJOIN, PWJOIN, pair
 from punctuated.model.batch import StreamBatch
@@ -24,7 +30,7 @@ from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow, UntilWindow, Window
 from punctuated.operator.driver import JoinDriver
 from punctuated.output.batch_result import BatchResult
-from punctuated.output.groups.group_by import GroupBy, number_groups
+from punctuated.output.groups.group_by import GroupBy, number_groups, read_only
 from punctuated.output.groups.grouping import Grouping
 from punctuated.snapshot.journal import Journal, restore
 
@@ -34,113 +40,114 @@ _KEY_TYPES = pa.int64(), pa.string()  # keys that are codes, and keys that are n
 
 
 class Kernels(Enum):
-    """Kinds of kernels; those that take longest to compile come first.
+    """A group of kernels; those that take longest to compile come first. The value is the end of names of files.
 
-    Kernels around a loop are what its join does outside the loop: arrays grow, a state is saved and loaded.
+    The support of a loop is what its join needs outside of the loop: arrays grow, a state is saved and loaded.
     """
 
-    OF_FOUR = ".four"  # the loop of up to four streams in one join, and of up to eight
-    OF_EIGHT = ".eight"
-    OF_VALUES = ".values"  # the loop of two streams
-    OF_EXPIRIES = ".expiries"  # the same, if every tuple has a window of its own
-    OF_PAIRS = ".pairs"  # the same, if windows have structures of their own
-    AROUND_VALUES = ".values.around"
-    AROUND_EXPIRIES = ".expiries.around"
-    AROUND_PAIRS = ".pairs.around"
-    AROUND_FOUR = ".four.around"
-    AROUND_EIGHT = ".eight.around"
-    OF_EXCHANGE = ".exchange"  # how keys are read and spread; for every join
-    OF_SUMS = ".sums"  # of groups
-    OF_GROUPS = ".groups"  # how results find their groups
-    OF_COLD = ".cold"  # what a join also needs if values may be on disk
-    OF_COLD_EXPIRIES = ".cold.expiries"
-    OF_COLD_FOUR = ".cold.four"
-    OF_COLD_EIGHT = ".cold.eight"
-    OF_STAGES = ".stages"  # what a staged join also needs
+    FOUR_STREAMS = ".four"  # the loop of up to four streams in one join
+    EIGHT_STREAMS = ".eight"  # and of up to eight
+    TWO_STREAMS = ".values"  # the loop of two streams
+    OWN_WINDOWS = ".expiries"  # the loop of two streams if every tuple has a window of its own
+    STRUCTURES = ".pairs"  # the loop of two streams whose windows have structures, such as trees
+    TWO_STREAMS_SUPPORT = ".values.around"
+    OWN_WINDOWS_SUPPORT = ".expiries.around"
+    STRUCTURES_SUPPORT = ".pairs.around"
+    FOUR_STREAMS_SUPPORT = ".four.around"
+    EIGHT_STREAMS_SUPPORT = ".eight.around"
+    EXCHANGE = ".exchange"  # how keys are read and spread; for every join
+    SUMS = ".sums"  # exact sums of groups
+    GROUPS = ".groups"  # how results find their groups
+    TWO_STREAMS_SPILL = ".cold"  # what a join also needs if values may be on disk
+    OWN_WINDOWS_SPILL = ".cold.expiries"
+    FOUR_STREAMS_SPILL = ".cold.four"
+    EIGHT_STREAMS_SPILL = ".cold.eight"
+    STAGES = ".stages"  # what a staged join also needs
 
     @property
     def loop(self) -> "Kernels":
-        """The loop that these kernels are around, or are added to; for a loop, the loop itself."""
+        """The loop that these kernels support or are added to; of a loop, the loop itself."""
         return _LOOPS.get(self, self)
 
     @property
     def goes_beyond_memory(self) -> bool:
-        """Whether only some joins need them in addition."""
-        return self in COLD.values() or self is Kernels.OF_STAGES
+        """Whether they are for joins whose state may be on disk."""
+        return self in SPILL.values() or self is Kernels.STAGES
 
     @property
     def builds_on(self) -> "tuple[Kernels, ...]":
-        """What is compiled first, since these are compiled by running a whole join."""
-        if self is Kernels.AROUND_PAIRS:  # structures, and what is around any loop of two streams
-            return Kernels.OF_PAIRS, Kernels.AROUND_VALUES, Kernels.OF_EXCHANGE
-        return (self.loop, AROUND[self.loop], Kernels.OF_EXCHANGE) if self.goes_beyond_memory else ()
+        """Groups that are loaded first, since this one is loaded by running a whole join."""
+        if self is Kernels.STRUCTURES_SUPPORT:  # structures, and what is around any loop of two streams
+            return Kernels.STRUCTURES, Kernels.TWO_STREAMS_SUPPORT, Kernels.EXCHANGE
+        return (self.loop, SUPPORT[self.loop], Kernels.EXCHANGE) if self.goes_beyond_memory else ()
 
 
-AROUND = {
-    Kernels.OF_VALUES: Kernels.AROUND_VALUES,
-    Kernels.OF_EXPIRIES: Kernels.AROUND_EXPIRIES,
-    Kernels.OF_PAIRS: Kernels.AROUND_PAIRS,
-    Kernels.OF_FOUR: Kernels.AROUND_FOUR,
-    Kernels.OF_EIGHT: Kernels.AROUND_EIGHT,
+SUPPORT = {
+    Kernels.TWO_STREAMS: Kernels.TWO_STREAMS_SUPPORT,
+    Kernels.OWN_WINDOWS: Kernels.OWN_WINDOWS_SUPPORT,
+    Kernels.STRUCTURES: Kernels.STRUCTURES_SUPPORT,
+    Kernels.FOUR_STREAMS: Kernels.FOUR_STREAMS_SUPPORT,
+    Kernels.EIGHT_STREAMS: Kernels.EIGHT_STREAMS_SUPPORT,
 }
 
 
-COLD = {
-    Kernels.OF_VALUES: Kernels.OF_COLD,
-    Kernels.OF_EXPIRIES: Kernels.OF_COLD_EXPIRIES,
-    Kernels.OF_FOUR: Kernels.OF_COLD_FOUR,
-    Kernels.OF_EIGHT: Kernels.OF_COLD_EIGHT,
+SPILL = {
+    Kernels.TWO_STREAMS: Kernels.TWO_STREAMS_SPILL,
+    Kernels.OWN_WINDOWS: Kernels.OWN_WINDOWS_SPILL,
+    Kernels.FOUR_STREAMS: Kernels.FOUR_STREAMS_SPILL,
+    Kernels.EIGHT_STREAMS: Kernels.EIGHT_STREAMS_SPILL,
 }
 
 
-_LOOPS = {more: loop for kinds in (AROUND, COLD) for loop, more in kinds.items()} | {
-    Kernels.OF_STAGES: Kernels.OF_VALUES
+_LOOPS = {more: loop for kinds in (SUPPORT, SPILL) for loop, more in kinds.items()} | {
+    Kernels.STAGES: Kernels.TWO_STREAMS
 }
 
 
 def kernels_of(spec: JoinSpec, grouping: Grouping | None = None) -> tuple[Kernels, ...]:
     """What a join and its groups need; what takes longest comes first."""
     loop = _loop_of(spec)
-    needed = [loop, AROUND[loop], Kernels.OF_EXCHANGE]
+    needed = [loop, SUPPORT[loop], Kernels.EXCHANGE]
     if grouping is not None:
-        needed.append(Kernels.OF_GROUPS)
-    if grouping is not None and any(each.function in ("sum", "mean") for each in grouping.aggregates.values()):
-        needed.append(Kernels.OF_SUMS)
+        needed.append(Kernels.GROUPS)
+    if grouping is not None and any(each.kind.needs_sums for each in grouping.aggregates.values()):
+        needed.append(Kernels.SUMS)
     if spec.is_staged:
-        needed.append(Kernels.OF_STAGES)
+        needed.append(Kernels.STAGES)
     elif spec.memory is not None:
-        needed.append(COLD[loop])
+        needed.append(SPILL[loop])
     return tuple(needed)
 
 
 def _loop_of(spec: JoinSpec) -> Kernels:
     if spec.reaches:
-        return Kernels.OF_FOUR if len(spec.streams) <= 4 else Kernels.OF_EIGHT
+        return Kernels.FOUR_STREAMS if len(spec.streams) <= 4 else Kernels.EIGHT_STREAMS
     if spec.algorithm.structures is not None:
-        return Kernels.OF_PAIRS
-    return Kernels.OF_EXPIRIES if spec.own_windows else Kernels.OF_VALUES
+        return Kernels.STRUCTURES
+    return Kernels.OWN_WINDOWS if spec.own_windows else Kernels.TWO_STREAMS
 
 
-# Loads or compiles kernels by calling them: on small joins, or on empty arrays if a join would call others, too.
+# Loading
 
 
 def load_kernels(kernels: Kernels) -> None:
-    """Load those of one kind, and as few others as possible."""
+    """Load one group of kernels, or compile it, and as little else as possible."""
     if kernels.builds_on:
         run_small_join(kernels)
-    elif kernels in AROUND:
+    elif kernels in SUPPORT:
         _load_loop(_join(pa.int64(), kernels).driver())
-    elif kernels in AROUND.values():
+    elif kernels in SUPPORT.values():
         _load_around(_join(pa.int64(), kernels))
-    elif kernels is Kernels.OF_EXCHANGE:
+    elif kernels is Kernels.EXCHANGE:
         for key_type in _KEY_TYPES:
-            _take_in(_join(key_type, Kernels.OF_VALUES))
+            _load_intake(_join(key_type, Kernels.TWO_STREAMS))
+        for key_type in (*_KEY_TYPES, pa.float64()):  # codes of floats are computed, not read from Arrow's memory
             deal(key_type)
-    elif kernels is Kernels.OF_GROUPS:
-        number_some()
+    elif kernels is Kernels.GROUPS:
+        _load_groups()
     else:
-        assert kernels is Kernels.OF_SUMS
-        _add_up()
+        assert kernels is Kernels.SUMS
+        _load_sums()
 
 
 def run_small_join(kernels: Kernels) -> None:
@@ -182,9 +189,12 @@ def _load_around(join: BoundJoin) -> None:
     driver.statements.memory.archive(driver.state)
     entries = [journal.write(driver), journal.write(driver)]
     restore(join.driver(), entries)
+    rows, gone = np.empty((0, 2), np.int64), np.empty(0, np.int64)
+    for each in (gone, read_only(gone)):
+        apply_keyed(rows, rows, each)  # what a later batch has changed
 
 
-def _take_in(join: BoundJoin) -> None:
+def _load_intake(join: BoundJoin) -> None:
     """Batches come out of an exchange, and their objects are sorted."""
     driver, objects = join.driver(), []
     for side, reader in enumerate(join.inputs):
@@ -193,41 +203,49 @@ def _take_in(join: BoundJoin) -> None:
         intake.close()
         objects.append(intake.objects)
     merge_order(objects)
+    has_ties(np.empty(0, np.int64))  # as batches of tables are read
 
 
 def deal(key_type: pa.DataType) -> None:
     """Rows go to several buckets."""
-    reader = _join(key_type, Kernels.OF_VALUES).inputs[0]
+    reader = _join(key_type, Kernels.TWO_STREAMS).inputs[0]
     spread(reader.stream, StreamBatch(_rows(0, key_type)), reader.types, 2)
 
 
-def number_some() -> None:
+def _load_groups() -> None:
     """Results find their groups."""
     rows = pa.table({"key": [1, 2, 1]})
     number_groups(rows.slice(0, 0), rows)
 
 
-def _add_up() -> None:
+def _load_sums() -> None:
+    """A sum of floating-point numbers."""
     rows = pa.table({"key": [1, 2], "value": [0.5, 1.5]})
     groups = GroupBy(rows.schema, ["key"], ["key"], {"sum": Aggregate("sum", "value")})
     groups.process(BatchResult([rows], ended=True))
 
 
+# Small joins
+
+
 def _join(key_type: pa.DataType, kernels: Kernels) -> BoundJoin:
-    spec = _spec(kernels.loop)
-    if kernels is Kernels.OF_STAGES:
-        streams = tuple(replace(stream, window=None) for stream in spec.streams)
-        spec = replace(spec, streams=streams, algorithm=PJOIN, policy=Policy())
-    if kernels.goes_beyond_memory:
-        spec = replace(spec, memory=Memory(tuples=_ROWS // 2))
-    schema = _rows(0, key_type).schema
+    spec, schema = small_spec(kernels), _rows(0, key_type).schema
     return BoundJoin(spec, tuple(Reader(stream, None, schema, (key_type,)) for stream in spec.streams))
 
 
-def _spec(loop: Kernels) -> JoinSpec:
-    paired = loop is Kernels.OF_PAIRS
-    window = UntilWindow("until") if loop is Kernels.OF_EXPIRIES else TimeWindow(_ROWS)
-    names = {Kernels.OF_FOUR: "ABC", Kernels.OF_EIGHT: "ABCDE"}.get(loop, "AB")
+def small_spec(kernels: Kernels) -> JoinSpec:
+    """A join that needs these kernels."""
+    spec = _spec_of_loop(kernels.loop)
+    if kernels is Kernels.STAGES:
+        streams = tuple(replace(stream, window=None) for stream in spec.streams)
+        spec = replace(spec, streams=streams, algorithm=PJOIN, policy=Policy())
+    return replace(spec, memory=Memory(tuples=_ROWS // 2)) if kernels.goes_beyond_memory else spec
+
+
+def _spec_of_loop(loop: Kernels) -> JoinSpec:
+    paired = loop is Kernels.STRUCTURES
+    window = UntilWindow("until") if loop is Kernels.OWN_WINDOWS else TimeWindow(_ROWS)
+    names = {Kernels.FOUR_STREAMS: "ABC", Kernels.EIGHT_STREAMS: "ABCDE"}.get(loop, "AB")
     reaches = (reach_within(names, _ROWS),) if len(names) > 2 else ()
     streams = tuple(_stream(name, window, not paired) for name in names)
     return JoinSpec(streams, algorithm=pair("HT") if paired else PWJOIN, reaches=reaches)

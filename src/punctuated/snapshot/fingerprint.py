@@ -5,8 +5,11 @@ A smaller window, new columns, and going beyond memory do fit; everything else m
 
 from ast import literal_eval
 from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from enum import Enum, auto
 
 from punctuated.errors import SnapshotError
+from punctuated.model.spec import StreamSpec
 from punctuated.model.window import show_duration
 
 FORMAT = 6
@@ -15,6 +18,13 @@ BEYOND_MEMORY = "state beyond memory (memory=)"
 _DURATION = "_us"  # the end of names of attributes, and of windows as text
 Fingerprint = dict[str, str | list[str]]
 Described = str | list[str] | None
+_DEFAULTS = {each.name: each.default for each in fields(StreamSpec) if each.default is not MISSING}
+
+
+class Default(Enum):
+    """The value of an attribute that only another version of this package has."""
+
+    UNKNOWN = auto()
 
 
 def check(saved: Fingerprint, now: Fingerprint) -> None:
@@ -45,6 +55,8 @@ def _whose(part: str, saved: Fingerprint, now: Fingerprint) -> str:
 def _may_differ(part: str, before: Described, here: Described) -> bool:
     if part == BEYOND_MEMORY:
         return before is None  # what was in memory may go to disk; what is on disk would be missing without memory=
+    if part.startswith(OF_STREAM) and isinstance(before, str) and isinstance(here, str):
+        return not _differing(before, here)
     if not isinstance(before, list) or not isinstance(here, list):
         return False
     if part.startswith(_WINDOW):
@@ -64,9 +76,8 @@ def show_both(part: str, before: Described, here: Described) -> tuple[str, str]:
     if part.startswith(OF_STREAM):
         if not isinstance(before, str) or not isinstance(here, str):
             return _presence(before), _presence(here)
-        saved, given = literal_eval(before), literal_eval(here)
-        other = [name for name in {**saved, **given} if saved.get(name) != given.get(name)]
-        return _attributes(saved, other), _attributes(given, other)
+        names = _differing(before, here)
+        return _attributes(literal_eval(before), names), _attributes(literal_eval(here), names)
     if part.startswith(_WINDOW):
         return _shown_window(before), _shown_window(here)
     if part.startswith(_COLUMNS) and isinstance(before, list) and isinstance(here, list):
@@ -78,16 +89,29 @@ def _presence(described: Described) -> str:
     return "absent" if described is None else "one of its streams"
 
 
+def _differing(before: str, here: str) -> list[str]:
+    """The attributes of a stream whose values are not the same in both declarations."""
+    saved, declared = literal_eval(before), literal_eval(here)
+    return [name for name in saved | declared if _value(saved, name) != _value(declared, name)]
+
+
 def _attributes(stream: Mapping[str, object], names: list[str]) -> str:
-    return "declared with " + ", ".join(_attribute(name, stream.get(name)) for name in names)
+    return "declared with " + ", ".join(_attribute(name, _value(stream, name)) for name in names)
+
+
+def _value(stream: Mapping[str, object], name: str) -> object:
+    """An attribute of a declared stream; one that is not listed has its default, whatever that was."""
+    return stream.get(name, _DEFAULTS.get(name, Default.UNKNOWN))
 
 
 def _attribute(name: str, value: object) -> str:
-    """One thing that was said of a stream; durations as they are written.
+    """An attribute of a declared stream; durations as users write them.
 
-    >>> _attribute("lateness_us", 60_000_000), _attribute("flag", None)
-    ("lateness='1 min'", 'flag=None')
+    >>> _attribute("lateness_us", 60_000_000), _attribute("flag", None), _attribute("color", Default.UNKNOWN)
+    ("lateness='1 min'", 'flag=None', 'the default color')
     """
+    if value is Default.UNKNOWN:
+        return f"the default {name.removesuffix(_DURATION)}"
     if name.endswith(_DURATION) and isinstance(value, int):
         return f"{name.removesuffix(_DURATION)}={show_duration(value)!r}"
     return f"{name.removesuffix(_DURATION)}={value!r}"

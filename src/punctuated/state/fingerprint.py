@@ -1,11 +1,12 @@
 """What the saved state of a join depends on, by name: two queries with the same fingerprint can share a checkpoint.
 
-A field of a stream that is listed here always counts, or never. Any other field counts if it is not the default: so a
+A field of a stream that is listed here counts always, or never. Any other field counts if it is not the default: so a
 new option of streams changes the fingerprint of those queries alone that use it, and older checkpoints stay valid.
 """
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from enum import Enum
 
 import pyarrow as pa
 
@@ -16,7 +17,7 @@ from punctuated.model.window import TimeWindow
 from punctuated.snapshot.fingerprint import BEYOND_MEMORY, FORMAT, OF_STREAM, Fingerprint
 
 _ALWAYS = ("name", "key", "time", "lateness_us", "flag", "unique", "clustered", "order", "punctuated", "is_output")
-# They may change while a query rests, or have an entry of their own.
+# These may change while a query rests, or have an entry of their own.
 _NEVER = ("window", "columns", "on_violation", "max_ahead_us", "idle_after_us", "ends_any")
 
 
@@ -43,13 +44,18 @@ def fingerprint_of(spec: JoinSpec, schemas: Sequence[pa.Schema], key_types: Sequ
 
 
 def _declared(stream: StreamSpec) -> dict[str, object]:
-    """What was said of a stream, as far as its saved state depends on it."""
-    others = (each for each in fields(stream) if each.name not in (*_ALWAYS, *_NEVER))
-    used = {each.name: getattr(stream, each.name) for each in others}
-    defaults = {each.name: each.default for each in fields(stream)}
-    return {name: getattr(stream, name) for name in _ALWAYS} | {
-        name: value for name, value in used.items() if value != defaults[name]
-    }
+    """The declaration of a stream, as far as its saved state depends on it."""
+    others = [each for each in fields(stream) if each.name not in (*_ALWAYS, *_NEVER)]
+    used = [each.name for each in others if getattr(stream, each.name) != each.default]
+    return {name: _literal(getattr(stream, name)) for name in (*_ALWAYS, *used)}
+
+
+def _literal(value: object) -> object:
+    """A value that can be read back from its text, for messages."""
+    if isinstance(value, Enum):
+        return value.value
+    is_literal = value is None or isinstance(value, bool | int | float | str | tuple)
+    return value if is_literal else repr(value)
 
 
 def _hash(key_types: Sequence[pa.DataType]) -> str:

@@ -7,11 +7,10 @@ private, too. No caller depends on such a folder: if there is none, the program 
 
 import os
 import stat
-import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from punctuated.errors import CacheWarning
+from punctuated.errors import CacheWarning, warn_caller
 
 _MOST_LINKS = 40  # as many as Linux follows
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -57,7 +56,7 @@ def do_without(what: str, trouble: Exception) -> None:
     """Warn, once in a process, what the program does without, and why."""
     if what not in _done_without:
         _done_without.add(what)
-        warnings.warn(f"{what}: {trouble}", CacheWarning, stacklevel=3)
+        warn_caller(f"{what}: {trouble}", CacheWarning)
 
 
 def _checked_path(folder: Path) -> Path:

@@ -14,6 +14,7 @@ from punctuated.testing.reference_state import BatchOutput, OutputPunctuation
 ResultRow = dict[str, Any]
 Aggregates = Mapping[str, tuple[str, str | None]]
 Member = tuple[int, ResultRow]  # result time, row
+FUNCTIONS = ("count", "sum", "min", "max", "mean", "variance", "stddev", "first", "last")
 
 
 def groups(
@@ -21,7 +22,7 @@ def groups(
 ) -> list[list[ResultRow]]:
     """For each batch, the groups that became final in it: rows of the grouping columns and the aggregates.
 
-    `aggregates` maps a name to (function, column); functions are count, sum, min, max, mean, first and last.
+    `aggregates` maps a name to (function, column); functions are those of `FUNCTIONS`.
     """
     open_groups: dict[tuple[Any, ...], list[Member]] = {}
     final_per_batch = []
@@ -80,11 +81,13 @@ def _summary(by: Sequence[str], group: tuple[Any, ...], members: list[Member], a
     members = sorted(members, key=lambda member: (member[0], _nulls_last(member[1].values())))
     summary = dict(zip(by, group, strict=True))
     for name, (function, column) in aggregates.items():
-        summary[name] = len(members) if column is None else _aggregate(function, [row[column] for _, row in members])
+        summary[name] = len(members) if column is None else aggregate_of(function, [row[column] for _, row in members])
     return summary
 
 
-def _aggregate(function: str, values: list[Any]) -> Any:
+def aggregate_of(function: str, values: list[Any]) -> Any:
+    """An aggregate of the values of a column, in the order of the results; one of `FUNCTIONS`."""
+    assert function in FUNCTIONS
     if function in ("first", "last"):
         return values[0 if function == "first" else -1]
     known = [value for value in values if value is not None]
@@ -94,6 +97,8 @@ def _aggregate(function: str, values: list[Any]) -> Any:
         return None
     if function in ("min", "max"):
         return _one_form((min if function == "min" else max)(known, key=_above_numbers))
+    if function in ("variance", "stddev"):
+        return exact_deviation(known, is_squared=function == "variance")
     if isinstance(known[0], Decimal):
         return _exact_decimal(known, len(known) if function == "mean" else None)
     if function == "mean":
@@ -135,6 +140,29 @@ def exact_quotient(values: Sequence[float], divisor: int) -> float:
         return float(total)
     except OverflowError:
         return math.inf if total > 0 else -math.inf
+
+
+def exact_deviation(values: Sequence[float | Decimal], *, is_squared: bool) -> float | None:
+    """The sample standard deviation, or its square the variance, as the nearest float."""
+    if len(values) < 2:
+        return None
+    if not all(math.isfinite(value) for value in values):
+        return math.nan
+    mean = sum(map(Fraction, values), Fraction(0)) / len(values)
+    squares = sum(((Fraction(value) - mean) ** 2 for value in values), Fraction(0))
+    variance = squares / (len(values) - 1)
+    if not is_squared:
+        return _nearest_root(variance)
+    try:
+        return float(variance)
+    except OverflowError:
+        return math.inf
+
+
+def _nearest_root(square: Fraction) -> float:
+    many = Context(prec=3_000)  # digits: enough to write down every double, and every half between two of them
+    root = many.sqrt(many.divide(Decimal(square.numerator), Decimal(square.denominator)))
+    return float(root)
 
 
 def _nulls_last(values: Any) -> tuple[tuple[bool, Any], ...]:

@@ -45,6 +45,8 @@ AGGREGATES = {
     "least": pt.min("w"),
     "most": pt.max("w"),
     "mean": pt.mean("v"),
+    "variance": pt.variance("w"),
+    "stddev": pt.stddev("v"),
     "first": pt.first("v"),
     "last": pt.last("w"),
 }

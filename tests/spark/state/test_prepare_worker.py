@@ -10,7 +10,7 @@ from punctuated.spark.state import cache as loaded
 from punctuated.spark.state.cache import WorkerCache
 from spark.state.test_cache import sized
 
-NEEDED = (Kernels.OF_EXCHANGE,)
+NEEDED = (Kernels.EXCHANGE,)
 
 
 class Worker:
@@ -40,14 +40,14 @@ class Worker:
 def test_a_task_sets_aside_what_it_has_loaded_and_no_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = Worker(monkeypatch)
     worker.load()
-    assert worker.asked == ["compile", "OF_EXCHANGE", "collect", "freeze"]
+    assert worker.asked == ["compile", "EXCHANGE", "collect", "freeze"]
 
 
 def test_buckets_are_not_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = Worker(monkeypatch)
     worker.cache.put(("query", 0), "token", sized(1))
     worker.load()
-    assert worker.asked == ["compile", "OF_EXCHANGE"]
+    assert worker.asked == ["compile", "EXCHANGE"]
 
 
 def test_the_collector_of_other_processes_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

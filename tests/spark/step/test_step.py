@@ -20,12 +20,13 @@ from punctuated.arrow.ipc import to_ipc
 from punctuated.errors import SnapshotError
 from punctuated.intake.reading import Reader
 from punctuated.kernels.layout import NEVER
-from punctuated.model.aggregate import Aggregate
+from punctuated.model.aggregate import AGGREGATES, Aggregate
 from punctuated.model.algorithm import choose_algorithm
 from punctuated.model.batch import Row
-from punctuated.model.counters import REJECTIONS, per_stream, rejected_as
+from punctuated.model.counters import per_stream
 from punctuated.model.pattern import WILDCARD, Constant, Range
 from punctuated.model.punctuation import Punctuation
+from punctuated.model.rejection import Rejection
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
 from punctuated.model.window import TimeWindow
 from punctuated.output.batch_result import REJECTED_SCHEMA, BatchResult, RenderedRows
@@ -270,7 +271,7 @@ def test_metrics_tell_of_every_bucket() -> None:
 
 
 COUNTED = ("tuples", "punctuations")
-REJECTED = tuple(name for reason in REJECTIONS for name in per_stream(rejected_as(reason)))
+REJECTED = tuple(name for reason in Rejection for name in per_stream(reason.counter))
 TOTALS = (
     *(f"{name}_{side}" for name in COUNTED for side in ("left", "right")),
     "punctuations_out",
@@ -322,9 +323,8 @@ def test_rejections_are_counted_across_restarts() -> None:
 @FEWER
 @given(case=cases().filter(is_spreadable), n=BUCKETS, random=RANDOMS)
 def test_groups_of_steps_equal_the_oracle(by: tuple[str, ...], case: Case, n: int, random: Random) -> None:
-    functions = ("count", "sum", "min", "max", "mean", "first", "last")
     aggregates = {"rows": Aggregate("count")}
-    aggregates |= {f"{function} v": Aggregate(function, "v") for function in functions}  # type: ignore[arg-type]
+    aggregates |= {f"{function} v": Aggregate(function, "v") for function in AGGREGATES}
     batches = [*case.batches, ends(case.spec, case.batches)]
     asked = {name: (each.function, each.column) for name, each in aggregates.items()}
     wanted = reference.groups(case.spec, reference.join(case.spec, batches, end=False), by, asked)

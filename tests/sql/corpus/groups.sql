@@ -7,6 +7,9 @@ WHERE A.item_id = B.item_id AND near(A.opened_at, hours(12), B.bid_at, forever()
 -- all_aggregates
 SELECT item_id, COUNT(*) AS n, COUNT(bidder) AS m, SUM(bidder) AS total, MIN(price) AS low, MAX(price) AS high, AVG(bidder) AS middle FROM Bid GROUP BY item_id
 
+-- one_aggregate_by_several_names
+SELECT item_id, AVG(price) AS a, MEAN(price) AS b, STDDEV(price) AS c, STDDEV_SAMP(price) AS d, VARIANCE(price) AS e, VAR_SAMP(price) AS f FROM Bid GROUP BY item_id
+
 -- first_and_last
 SELECT item_id, FIRST(price) AS opening, LAST(price) AS closing FROM Bid GROUP BY item_id
 -- as

@@ -1,4 +1,8 @@
-"""Numbers for groups: open groups keep theirs, new groups get the next ones, in the order in which they come."""
+"""Groups of the results of a join, each emitted once: when an output punctuation says that it is final (PW-40).
+
+Between batches only the open groups are kept, numbered from 0, and what their aggregates or estimates need of them.
+Open groups keep their numbers, new groups get the next ones, in the order in which they come.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,6 +31,9 @@ _GROUPS, _MOMENTS = "groups", "moments"
 _ENOUGH = 16 << 20  # bytes of results that are grouped at a time: each time all open groups are looked at
 
 
+# Numbers of groups
+
+
 def number_groups(known: pa.Table, rows: pa.Table) -> tuple[Ints, pa.Table]:
     """The number of each row's group, and all groups by their numbers, the known ones first.
 
@@ -53,7 +60,7 @@ def _encoded(column: pa.ChunkedArray) -> Ints:
 
 
 def read_only(codes: Ints) -> Ints:
-    """As arrays in Arrow memory are, so that kernels are compiled once."""
+    """A view that cannot be written, as arrays in Arrow's memory, so that kernels are compiled for one kind only."""
     view = codes.view()
     view.flags.writeable = False
     return view
@@ -64,45 +71,43 @@ def _combined(ours: Ints, other: Ints) -> Ints:
     return number_codes(read_only(pairs))
 
 
-# When groups become final, for groups that go on as a stream.
-#
-# A group's moment is that of the punctuation that ended its value. It is not earlier than any of its results, nor
-# earlier than the output watermark.
+# Groups as a stream
 
 
 class FinalMoments:
-    """The latest result of each open group, by the group's number, and how far the output is."""
+    """When groups become final: the moment of the punctuation that ended their value.
+
+    A moment is not earlier than any result of its group, nor earlier than the output watermark.
+    """
 
     def __init__(self) -> None:
-        self._latest = np.empty(0, np.int64)
-        self._reached = NEVER
+        self._latest = np.empty(0, np.int64)  # result of each open group
+        self._watermark = NEVER
 
     def add(self, groups: Ints, n_groups: int, ts: Ints) -> None:
-        """Results of these times belong to the groups beside them."""
+        """Add results: the groups that they belong to, and their times."""
         self._latest = lengthen(self._latest, n_groups, NEVER)
         np.maximum.at(self._latest, groups, ts)
 
     def take(self, ended_at: Ints, watermark: int) -> Ints:
-        """The moments of the groups that have ended, which are then forgotten; takes the watermark after the batch."""
+        """The moments of the groups that have ended, which are then forgotten; `watermark` is that after the batch."""
         final = ended_at != FOREVER
-        moments: Ints = np.maximum(np.maximum(ended_at, self._latest), self._reached)[final]
+        moments: Ints = np.maximum(np.maximum(ended_at, self._latest), self._watermark)[final]
         self._latest = self._latest[~final]
-        self._reached = max(self._reached, watermark)
+        self._watermark = max(self._watermark, watermark)
         return moments
 
     def save(self) -> pa.Table:
-        """Everything as a table: how far the output is, then the groups."""
-        return pa.table({"latest": np.concatenate([[self._reached], self._latest])})
+        """Everything as a table: the watermark, then the latest result of each group."""
+        return pa.table({"latest": np.concatenate([[self._watermark], self._latest])})
 
     def load(self, saved: pa.Table) -> None:
         """Continue from what `save` gave."""
         latest = np.array(saved["latest"])
-        self._reached, self._latest = int(latest[0]), latest[1:]
+        self._watermark, self._latest = int(latest[0]), latest[1:]
 
 
-# Groups of the results of a join, each emitted once: when an output punctuation says that it is final (PW-40).
-#
-# Between batches only the open groups are kept, numbered from 0, and what their aggregates or estimates need of them.
+# Groups
 
 
 class GroupBy:
@@ -132,7 +137,7 @@ class GroupBy:
         check_grouping(schema, by, aggregates, sheds=sheds, is_distinct=is_distinct)
         self._key = list(key)
         self._finishes = contains_key(by, key)
-        self._ordered = any(each.is_ordered for each in aggregates.values())
+        self._ordered = any(each.kind.is_ordered for each in aggregates.values())
         self._groups = pa.schema([schema.field(name) for name in by]).empty_table()
         self._estimates = GroupEstimates(aggregates, by) if sheds else None
         self._values = self._estimates or Aggregates(schema, aggregates)
@@ -142,24 +147,23 @@ class GroupBy:
         self._shape, self._nothing = shape, nothing if shape is None else shape.shaped(nothing)
 
     def process(self, batch: BatchResult) -> pa.Table:
-        """Take in what a batch brought; returns the groups that are final now."""
+        """Add the results of a batch; returns the groups that are final now."""
         return self._process(batch)[0]
 
     def as_results(self, batch: BatchResult) -> BatchResult:
-        """The same in the form of a join's output: a group's time is the moment when it became final.
+        """Add the results of a batch; returns the groups that are final now as if they came out of a join.
 
-        If the groups contain the join key, its punctuations hold for them, too. The watermark always does, because no
-        later group becomes final before it.
+        A group's time is the moment when it became final. If the groups contain the join key, its punctuations hold for
+        them, too. The watermark always does, because no later group becomes final before it.
         """
         groups, ts = self._process(batch)
-        told = batch if self._finishes else replace(batch, punctuations=[], ranges=[])
-        return (
-            replace(told, results=[groups], result_ts=[ts]) if len(groups) else replace(told, results=[], result_ts=[])
-        )
+        output = batch if self._finishes else replace(batch, punctuations=[], ranges=[])
+        has_groups = len(groups) > 0
+        return replace(output, results=[groups] if has_groups else [], result_ts=[ts] if has_groups else [])
 
     def _process(self, batch: BatchResult) -> tuple[pa.Table, Ints]:
-        """The groups that are final now, and if wanted, since when."""
-        self._take_in(batch)
+        """The groups that are final now, and the moments since when, if these are wanted."""
+        self._hold(batch)
         if self._estimates is not None:
             self._estimates.fold(batch.watermark)
         elif self._moments is None and not (batch.punctuations or batch.ranges or batch.ended):
@@ -173,7 +177,7 @@ class GroupBy:
         groups = self._finish(final)
         self._groups = self._groups.filter(pa.array(~final)).combine_chunks()
         self._values.keep(~final)
-        return (groups, ts) if self._shape is None else _as_asked(groups, ts, self._shape)
+        return (groups, ts) if self._shape is None else _shaped(groups, ts, self._shape)
 
     @property
     def schema(self) -> pa.Schema:
@@ -199,7 +203,8 @@ class GroupBy:
         except KeyError:
             raise SnapshotError("the saved groups are of another version; start with a new checkpoint") from None
 
-    def _take_in(self, batch: BatchResult) -> None:
+    def _hold(self, batch: BatchResult) -> None:
+        """Keep the results of a batch until they are worth grouping."""
         if batch.results:
             rows = pa.concat_tables(batch.results)
             if self._ordered or self._moments is not None:
@@ -209,7 +214,7 @@ class GroupBy:
             self._accumulate()
 
     def _accumulate(self) -> None:
-        """Every result that waits goes to its group."""
+        """Add all results that wait to their groups."""
         if not self._waiting:
             return
         rows = pa.concat_tables(self._waiting)
@@ -224,21 +229,21 @@ class GroupBy:
 
         FOREVER for groups that are still open.
         """
-        told = np.full(len(self._groups), NEVER)
-        if self._finishes and told.size:
+        ended_at = np.full(len(self._groups), NEVER)
+        if self._finishes and ended_at.size:
             columns = [self._groups[name] for name in self._key]
             if batch.punctuations:
-                told = self._named_at(batch.punctuations, columns)
+                ended_at = self._ended_by_name(batch.punctuations, columns)
             for each in batch.ranges:
                 hit = match_columns(each.patterns, columns)
-                told[hit] = np.maximum(told[hit], each.ts)
-        return np.where(told != NEVER, told, batch.horizon if batch.ended else FOREVER)
+                ended_at[hit] = np.maximum(ended_at[hit], each.ts)
+        return np.where(ended_at != NEVER, ended_at, batch.horizon if batch.ended else FOREVER)
 
-    def _named_at(self, punctuations: Sequence[Told], columns: Sequence[pa.ChunkedArray]) -> Ints:
-        """When each open group's value was ended by its name, NEVER if it was not."""
+    def _ended_by_name(self, punctuations: Sequence[Told], columns: Sequence[pa.ChunkedArray]) -> Ints:
+        """When a punctuation of a single value has ended each open group's value, NEVER if none has."""
         codec = key_codec([column.type for column in columns])
-        said = [(*codec.encode(each.keys), each.ts) for each in punctuations]
-        ended, single, ts = (np.concatenate(each) for each in zip(*said, strict=True))
+        encoded = [(*codec.encode(each.keys), each.ts) for each in punctuations]
+        ended, single, ts = (np.concatenate(each) for each in zip(*encoded, strict=True))
         codes, valid = codec.encode(columns)
         ended, ts = ended[single], ts[single]
         numbers = number_codes(read_only(np.concatenate([ended, codes])))
@@ -251,33 +256,31 @@ class GroupBy:
         return pa.table({**dict(zip(groups.column_names, groups.columns, strict=True)), **self._values.finish(final)})
 
 
-def _as_asked(groups: pa.Table, ts: Ints, shape: Shape) -> tuple[pa.Table, Ints]:
-    """The wanted groups, in their shape, and their moments."""
+def _shaped(groups: pa.Table, ts: Ints, shape: Shape) -> tuple[pa.Table, Ints]:
+    """Groups of which some are wanted, with the columns that are wanted, and their moments."""
     kept = shape.kept(groups)
     return shape.shaped(groups.filter(pa.array(kept))), ts[kept]
 
 
-# Each combination of values of the results once, when it first appears.
-#
-# A combination that came out is kept like an open group, so that it does not come out again. It is forgotten like a
-# group when an output punctuation or the end says that it cannot come again.
-
-
 class Distinct(GroupBy):
-    """Groups without aggregates that come out when they open."""
+    """Each combination of values of the results once, when it first appears: groups that come out when they open.
+
+    A combination that came out is kept like an open group, so that it does not come out again. It is forgotten like a
+    group when an output punctuation or the end says that it cannot come again.
+    """
 
     def __init__(self, schema: pa.Schema, by: Sequence[str], key: Sequence[str]) -> None:
-        """As of `GroupBy`."""
+        """`schema` is that of the results, `key` names the join key's columns among them."""
         super().__init__(schema, by, key, {}, is_distinct=True)
 
     def _process(self, batch: BatchResult) -> tuple[pa.Table, Ints]:
         """Combinations that are new, and if results have times, when they appeared."""
-        n_told, ts = len(self._groups), np.empty(0, np.int64)
+        n_known, ts = len(self._groups), np.empty(0, np.int64)
         if batch.results:
             numbers, self._groups = number_groups(self._groups, pa.concat_tables(batch.results))
             if batch.result_ts:
-                ts = _first_times(numbers, len(self._groups), np.concatenate(batch.result_ts))[n_told:]
-        fresh = self._groups.slice(n_told)
+                ts = _first_times(numbers, len(self._groups), np.concatenate(batch.result_ts))[n_known:]
+        fresh = self._groups.slice(n_known)
         is_open = self._ended_at(batch) == FOREVER
         if not is_open.all():
             self._groups = self._groups.filter(pa.array(is_open)).combine_chunks()

@@ -1,6 +1,6 @@
-"""What a grouping asks for, whether the results can give it, and how saved groups are recognised."""
+"""A grouping: its columns and aggregates, and the checks that results can be grouped so, before anything runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -8,7 +8,7 @@ import pyarrow as pa
 from punctuated.aggregates.extremes import is_comparable
 from punctuated.errors import AggregateError
 from punctuated.expressions.shape import Shape
-from punctuated.model.aggregate import Aggregate
+from punctuated.model.aggregate import AGGREGATES, Aggregate, Takes
 from punctuated.model.algorithm import Propagation
 from punctuated.model.arguments import column_names, hint_of
 from punctuated.model.spec import JoinSpec, JoinType
@@ -16,7 +16,7 @@ from punctuated.model.spec import JoinSpec, JoinType
 
 @dataclass(frozen=True)
 class Grouping:
-    """The grouping columns, and what is wanted of each group."""
+    """The grouping columns, and the aggregates of each group."""
 
     by: tuple[str, ...]
     aggregates: Mapping[str, Aggregate]
@@ -30,7 +30,7 @@ class Grouping:
     @property
     def is_ordered(self) -> bool:
         """Whether the times of results matter."""
-        return any(each.is_ordered for each in self.aggregates.values())
+        return any(each.kind.is_ordered for each in self.aggregates.values())
 
 
 def grouping_columns(given: Sequence[str | Sequence[str]], call: str = "group_by") -> tuple[str, ...]:
@@ -49,7 +49,7 @@ def contains_key(by: Sequence[str], key: Sequence[str]) -> bool:
 
 
 def describe_grouping(by: Sequence[str], aggregates: Mapping[str, Aggregate], *, sheds: bool = False) -> str:
-    """What open groups depend on, as text; the order of columns does not count."""
+    """A text of all that open groups depend on, for checkpoints; the order of columns does not count."""
     calls = [f"{name} = {each.function}({each.column or ''})" for name, each in sorted(aggregates.items())]
     return f"{'estimates ' if sheds else ''}by {', '.join(sorted(by))}: {', '.join(calls)}"
 
@@ -110,32 +110,42 @@ def check_grouping(
 
 
 def _check_estimate(aggregate: Aggregate) -> None:
-    if not aggregate.is_estimable:
+    if not aggregate.kind.is_estimable:
+        *most, last = (f"pt.{each.name}" for each in AGGREGATES.values() if each.is_estimable)
         raise AggregateError(
             f"{aggregate.function}({aggregate.column!r}) cannot be estimated, but the join sheds tuples: "
-            "use pt.count, pt.sum or pt.mean, or join without shed="
+            f"use {', '.join(most)} or {last}, or join without shed="
         )
 
 
 def _check_aggregate(aggregate: Aggregate, dtype: pa.DataType) -> None:
-    call = f"{aggregate.function}({aggregate.column!r})"
-    if aggregate.function in ("min", "max") and not is_comparable(dtype):
-        raise AggregateError(f"{call}: the column is of type {dtype}, which has no order; cast it to another type")
-    is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
-    if aggregate.function in ("sum", "mean") and not is_number:
-        raise AggregateError(f"{call}: the column is of type {dtype}, not a number")
+    takes = aggregate.kind.takes
+    if not _TAKEN[takes](dtype):
+        raise AggregateError(f"{aggregate.function}({aggregate.column!r}): the column is of type {dtype}{takes.value}")
 
 
-def late_groups(spec: JoinSpec, key: Sequence[str], by: Sequence[str]) -> str | None:
+def _is_number(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype))
+
+
+_TAKEN: Mapping[Takes, Callable[[pa.DataType], bool]] = {
+    Takes.ANYTHING: lambda dtype: True,
+    Takes.COMPARABLE: is_comparable,
+    Takes.NUMBERS: _is_number,
+}
+
+
+def late_groups(spec: JoinSpec, key: Sequence[str], by: Sequence[str], *, is_one_group: bool = False) -> str | None:
     """Why groups are final only at the end of the streams, and what to do about it; None if they are not.
 
-    `key` is the join key as the results have it.
+    `key` is the join key as the results have it. `is_one_group`: the columns of `by` are constants that nobody wrote.
     """
     punctuated = any(stream.punctuated for stream in spec.streams)
     if contains_key(by, key) and punctuated and spec.algorithm.propagation is not Propagation.NONE:
         return None
     streams = {1: "the stream has", 2: "both streams have"}.get(len(spec.streams), "all streams have")
-    message = f"groups by {', '.join(by)} are final only when {streams} ended"
+    late = "one group of all rows is" if is_one_group else f"groups by {', '.join(by)} are"
+    message = f"{late} final only when {streams} ended"
     known = "key" if spec.how is JoinType.UNION else "join key"
     of = "a punctuated stream" if len(spec.streams) == 1 else "punctuated streams"
     remedy = f": group by the {known} ({', '.join(key)}) of {of} to get them earlier" if key else ""

@@ -12,7 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
-from punctuated.model.counters import REJECTIONS, describe_rejection, per_stream, rejected_as
+from punctuated.model.counters import per_stream
+from punctuated.model.rejection import Rejection
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 
 LOG = logging.getLogger("punctuated.metrics")
@@ -89,14 +90,14 @@ class RejectedRows(Exporter):
 
     def export(self, metrics: JoinMetrics) -> None:
         """Warn of rejections that have not been reported yet."""
-        for reason in REJECTIONS:
-            columns = per_stream(rejected_as(reason), len(metrics.streams))
+        for reason in Rejection:
+            columns = per_stream(reason.counter, len(metrics.streams))
             for stream, counter in zip(metrics.streams.values(), columns, strict=True):
                 known = metrics.query_id, metrics.join, counter
                 if metrics.total[counter] and known not in self._warned:
                     self._warned.add(known)
                     query = f"query {metrics.query_name or metrics.query_id}, batch {metrics.batch_id}: "
-                    _REJECTED_LOG.warning(query + describe_rejection(stream, reason, metrics.total[counter], _REMEDY))
+                    _REJECTED_LOG.warning(query + reason.describe(stream, metrics.total[counter], _REMEDY))
 
     def ended(self, query_id: str) -> None:
         """Forget a query that is over; if it is started again, it counts as new."""

@@ -19,6 +19,7 @@ from punctuated.exchange.parcels import write_parcels
 from punctuated.exchange.spread import spread
 from punctuated.intake.reading import Reader, announce
 from punctuated.model.batch import StreamBatch
+from punctuated.model.rejection import Rejection
 from punctuated.model.times import Fault
 from punctuated.output.batch_result import REJECTED_SCHEMA, RenderedRows, rejected_table
 from punctuated.runtime.kernel_groups import Kernels
@@ -73,7 +74,7 @@ class Pack:
     stamped: bool = False  # after its columns, each row has Spark's time of the batch
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        prepare_worker((Kernels.OF_EXCHANGE,))
+        prepare_worker((Kernels.EXCHANGE,))
         return chain.from_iterable(
             map(self._pack, _gathered(batches, self._bytes_at_once))
         )  # holds no table longer than needed
@@ -117,7 +118,7 @@ class Pack:
 
     def _corrupt(self, why: pa.Array, what: str, shown: pa.Array) -> pa.Table:
         described = pc.binary_join_element_wise('{"error": ', why, f', "{what}": ', shown, "}", "")
-        return rejected_table(self.reader.stream.name, "corrupt", pa.nulls(len(why), pa.int64()), described)
+        return rejected_table(self.reader.stream.name, Rejection.CORRUPT, pa.nulls(len(why), pa.int64()), described)
 
     def _rejected(self, corrupt: pa.Table, passed_on: pa.Table | None) -> pa.RecordBatch:
         return self._blobs([(bucket_ids()[0], pack_rejected(corrupt, passed_on))], rejected=True)

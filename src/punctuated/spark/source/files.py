@@ -6,7 +6,6 @@ The columns are those that Spark's own reader would give. In the rest of `spark`
 DataFrame, so it has those of a DataFrame's names that are needed.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -20,7 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import col, explode, lit, sequence
 from pyspark.sql.types import DataType, StructType
 
-from punctuated.errors import ColumnError, FileError, MissingColumnsWarning, PredicateError, StreamError
+from punctuated.errors import ColumnError, FileError, MissingColumnsWarning, PredicateError, StreamError, warn_caller
 from punctuated.model.arguments import hint_of
 from punctuated.spark.pack.pack import PACKED_DDL, Pack
 from punctuated.spark.session.columns import column_at, with_numbers
@@ -73,7 +72,7 @@ def _warn_of_missing(spark: SparkSession, path: str, columns: StructType, option
                 f"pt.files({path!r}): Spark finds no column {name!r} in the files that are there now; it is null in "
                 f"each row of a file without it; {hint_of(name, found, 'they have')}"
             )
-            warnings.warn(message, MissingColumnsWarning, stacklevel=5)  # where pt.files was called
+            warn_caller(message, MissingColumnsWarning)
 
 
 def _spark_types(schema: Schema) -> StructType | str:

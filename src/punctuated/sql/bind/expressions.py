@@ -27,6 +27,7 @@ from punctuated.expressions.nodes import (
     NullTest,
     Operation,
 )
+from punctuated.model.aggregate import SQL_NAMES
 from punctuated.model.window import parse_duration
 from punctuated.sql.parse.dialect import position_of
 from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unknown, unsupported
@@ -38,7 +39,6 @@ _MOMENTS: dict[str, tuple[Callable[[str], date], str]] = {
     "TIMESTAMP": (datetime.fromisoformat, "a time; write one such as TIMESTAMP '2024-05-01 12:00:00'"),
 }
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-AGGREGATES = ("count", "sum", "min", "max", "avg", "mean", "first", "last")
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "+",
     exp.Sub: "-",
@@ -324,7 +324,7 @@ class Translator:
     def _function(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Anonymous)
         name = function_name(node)
-        if name in AGGREGATES:
+        if name in SQL_NAMES:
             if self._aggregate is None:
                 raise SqlError(f"an aggregate such as {name.upper()} cannot stand here", self._position(node))
             return self._aggregate(node)
@@ -334,7 +334,7 @@ class Translator:
         if name in _CLOCKS:
             raise unsupported("the time of the clock", self._position(node), "compare columns of time")
         if name not in FUNCTIONS:
-            raise unknown("function", name, (*FUNCTIONS, *AGGREGATES, *SYNONYMS), self._position(node))
+            raise unknown("function", name, (*FUNCTIONS, *SQL_NAMES, *SYNONYMS), self._position(node))
         return FunctionCall(name, tuple(map(self.translate, arguments)))
 
 
@@ -405,7 +405,7 @@ def function_name(node: exp.Anonymous) -> str:
 def aggregates_in(node: exp.Expr) -> Iterator[exp.Anonymous]:
     """All aggregates in an expression."""
     for each in node.find_all(exp.Anonymous):
-        if function_name(each) in AGGREGATES:
+        if function_name(each) in SQL_NAMES:
             yield each
 
 

@@ -6,12 +6,12 @@ expressions over the groups.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any
 
 from sqlglot import exp
 
 from punctuated.expressions.nodes import Column, Expression, Literal
-from punctuated.model.aggregate import Aggregate, Function
+from punctuated.model.aggregate import AGGREGATES, SQL_NAMES, Aggregate
 from punctuated.model.arguments import free_names
 from punctuated.output.groups.grouping import Grouping, check_grouping
 from punctuated.output.views import View
@@ -31,8 +31,6 @@ from punctuated.sql.bind.select_list import OutputColumn, outputs_of
 from punctuated.sql.parse.dialect import position_of
 from punctuated.sql.parse.errors import SourceSpan, SqlError, at, unsupported
 from punctuated.sql.parse.syntax import SelectBlock, SelectItem, match
-
-_SYNONYMS = {"avg": "mean"}
 
 
 def is_grouped(block: SelectBlock) -> bool:
@@ -72,11 +70,9 @@ class _GroupColumns:
 
     def _as_aggregate(self, node: exp.Anonymous) -> Aggregate:
         name, position = function_name(node), position_of(node, self.rows.scope.sql)
-        function: Any = _SYNONYMS.get(name, name)
-        assert function in get_args(Function)
-        arguments = node.expressions
-        if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
-            return Aggregate("count")
+        function, arguments = SQL_NAMES[name], node.expressions
+        if AGGREGATES[function].counts_rows and (not arguments or isinstance(arguments[0], exp.Star)):
+            return Aggregate(function)
         if len(arguments) != 1:
             raise SqlError(f"{name.upper()} takes one value, not {len(arguments)}", position)
         if isinstance(arguments[0], exp.Distinct):
@@ -98,8 +94,8 @@ class _GroupColumns:
         return free
 
     def _key(self, node: exp.Anonymous) -> str:
-        """A text by which equal aggregates are recognised."""
-        return f"{function_name(node)}({', '.join(map(self._argument, node.expressions))})"
+        """A text by which equal aggregates are recognised, under whatever name of the function."""
+        return f"{SQL_NAMES[function_name(node)]}({', '.join(map(self._argument, node.expressions))})"
 
     def _argument(self, node: exp.Expr) -> str:
         return node.sql() if isinstance(node, exp.Star | exp.Distinct) else repr(self.rows.translator().translate(node))

@@ -4,7 +4,6 @@ A key that differs from the declared one changes which punctuations can be used:
 the join are left out, with a warning.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -12,7 +11,7 @@ from typing import Any
 
 from punctuated.bind.sources import Announced, RowsWith, Source, Sources, Unique, When, single_sources
 from punctuated.bind.streams import Stream
-from punctuated.errors import UnusedPunctuationsWarning
+from punctuated.errors import UnusedPunctuationsWarning, warn_caller
 from punctuated.expressions.nodes import HERE, Column, Expression, Operation
 from punctuated.model.arguments import free_names
 from punctuated.output.columns import payload_of
@@ -80,7 +79,7 @@ class FromStream:
                 f"{self.alias} is punctuated by {own}, but this query joins it by {wanted}: its punctuations end no "
                 "value here, and are not used"
             )
-            warnings.warn(message, UnusedPunctuationsWarning, stacklevel=2)
+            warn_caller(message, UnusedPunctuationsWarning)
         # For the output of a join an empty key is not the same as None, which keeps the join's own.
         changes: dict[str, Any] = {"key": key if stream.spec.is_output else key or None}
         if present:

@@ -5,7 +5,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from punctuated.model.counters import REJECTIONS, per_stream, rejected_as
+from punctuated.model.counters import per_stream
+from punctuated.model.rejection import Rejection
 from punctuated.model.times import FOREVER
 from punctuated.spark.metrics.join_metrics import JoinMetrics
 
@@ -99,7 +100,7 @@ class Figures:
 
     def _streams(self, metrics: JoinMetrics) -> dict[str, StreamFigures]:
         n, total = len(metrics.streams), metrics.total
-        rejected = [per_stream(rejected_as(reason), n) for reason in REJECTIONS]
+        rejected = [per_stream(reason.counter, n) for reason in Rejection]
         found = {}
         for i, (label, name) in enumerate(metrics.streams.items()):
             column = per_stream("tuples", n)[i]

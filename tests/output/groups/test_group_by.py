@@ -15,7 +15,7 @@ from driver_harness import new_driver
 from punctuated.arrow.ipc import pack_bundle, to_ipc
 from punctuated.errors import SnapshotError
 from punctuated.exchange.spread import spread
-from punctuated.model.aggregate import Aggregate
+from punctuated.model.aggregate import AGGREGATES, Aggregate, Takes
 from punctuated.model.batch import BucketId, Row
 from punctuated.model.pattern import WILDCARD
 from punctuated.model.punctuation import Punctuation
@@ -29,10 +29,12 @@ from punctuated.testing.strategies import Case, Object, cases, honest_cases
 from punctuated.testing.tables import as_batch
 
 SCHEMA = pa.schema([("k", pa.int64()), ("c", pa.string()), ("v", pa.float64())])
-FUNCTIONS = ("count", "sum", "min", "max", "mean", "first", "last")
 # Sums of these depend on the order, unless they are exact.
 FLOATS = [0.1, 0.2, 0.3, -0.7, 1e16, -1e16, 1e-9, 1e308, -1e308, 5e-324, 1 / 3, None]
-SUMS = {"n": Aggregate("count", "x"), "sum x": Aggregate("sum", "x"), "mean x": Aggregate("mean", "x")}
+SUMS = {
+    f"{function} x": Aggregate(function, "x") for function, each in AGGREGATES.items() if each.takes is Takes.NUMBERS
+}
+SUMS["n"] = Aggregate("count", "x")
 
 
 def new_groups(driver: JoinDriver, by: list[str], aggregates: dict[str, Aggregate]) -> GroupBy:
@@ -103,7 +105,7 @@ numbers = st.lists(st.sampled_from(FLOATS) | st.floats(allow_nan=False), min_siz
 def test_groups_equal_the_oracle_batch_by_batch(by: list[str], data: st.DataObject) -> None:
     case = data.draw(cases())
     columns = {"rows": Aggregate("count")}
-    columns |= {f"{function} v": Aggregate(function, "v") for function in FUNCTIONS}  # type: ignore[arg-type]
+    columns |= {f"{function} v": Aggregate(function, "v") for function in AGGREGATES}
     assert groups_of(case, by, columns) == expected(case, by, columns)
 
 
@@ -160,7 +162,7 @@ def test_no_results_no_groups() -> None:
 
 def test_results_wait_for_one_that_ends_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small parts are grouped together; nobody can tell, and none is forgotten when groups are saved."""
-    asked = {f"{each} v": Aggregate(each, "v") for each in FUNCTIONS}  # type: ignore[arg-type]
+    asked = {f"{each} v": Aggregate(each, "v") for each in AGGREGATES}
     parts = [pa.table({"k": [i % 3, 7], "c": ["a", None], "v": [i / 7, None]}, schema=SCHEMA) for i in range(10)]
     ts = [np.array([i, i]) for i in range(10)]
     found = []
@@ -226,7 +228,7 @@ def test_numbers_of_groups_are_those_of_the_oracle_at_their_limits() -> None:
     joined = pt.join(ours, other)
     asked = {f"{each} {column}": (each, column) for each in ("sum", "mean", "min", "max") for column in "gv"}
     with pytest.warns(pt.LateGroupsWarning):
-        found = joined.group_by("g").agg(**{name: Aggregate(*each) for name, each in asked.items()})  # type: ignore[arg-type]
+        found = joined.group_by("g").agg(**{name: Aggregate(*each) for name, each in asked.items()})
     left, right = ([Row(tuple(row.values())) for row in each.batches[0].to_pylist()] for each in (ours, other))
     everything = Punctuation(9, (WILDCARD,) * 4), Punctuation(9, (WILDCARD,) * 2)
     outputs = reference.join(joined.spec, [([*left, everything[0]], [*right, everything[1]])])

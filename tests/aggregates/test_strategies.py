@@ -12,9 +12,11 @@ import pyarrow as pa
 import pytest
 
 from punctuated.aggregates.accumulator import TIME
-from punctuated.aggregates.strategies import Aggregates
+from punctuated.aggregates.strategies import STRATEGIES, Aggregates
 from punctuated.aggregates.sums import WholeSums
-from punctuated.model.aggregate import Aggregate
+from punctuated.errors import AggregateError
+from punctuated.model.aggregate import AGGREGATES, SQL_NAMES, Aggregate, Takes
+from punctuated.testing.reference_groups import FUNCTIONS, aggregate_of
 
 COLUMNS = {
     "int8": pa.array([-128, 127, None, 5, 0], pa.int8()),
@@ -55,9 +57,8 @@ def exact_decimal(number: Fraction, places: int) -> Decimal:
 
 
 def functions_of(name: str) -> list[str]:
-    if name == "nested":
-        return ["count", "first", "last"]
-    return [*(("sum", "mean") if name in NUMBERS else ()), "count", "min", "max", "first", "last"]
+    taken = {Takes.ANYTHING: True, Takes.COMPARABLE: name != "nested", Takes.NUMBERS: name in NUMBERS}
+    return [function for function, each in AGGREGATES.items() if taken[each.takes]]
 
 
 def plain(function: str, values: list[Any]) -> Any:
@@ -66,13 +67,30 @@ def plain(function: str, values: list[Any]) -> Any:
     known = [value for value in values if value is not None]
     if function == "sum" and known and isinstance(known[0], float):
         return float(sum(map(Fraction, known)))
-    return PLAIN[function](known)
+    return PLAIN[function](known) if function in PLAIN else aggregate_of(function, values)
+
+
+def test_every_aggregate_of_the_table_is_known_everywhere() -> None:
+    import punctuated as pt
+
+    assert set(STRATEGIES) == set(FUNCTIONS) == set(AGGREGATES)
+    for name, each in AGGREGATES.items():
+        assert each.name == name and name in pt.__all__
+        assert getattr(pt, name)("x") == Aggregate(name, "x")
+        assert {SQL_NAMES[name], *(SQL_NAMES[synonym] for synonym in each.synonyms)} == {name}
+
+
+def test_an_unknown_aggregate_is_refused() -> None:
+    with pytest.raises(AggregateError, match="unknown aggregate 'mode_of'; known: count, sum, min"):
+        Aggregate("mode_of", "x")
+    with pytest.raises(AggregateError, match="sum needs a column of the results"):
+        Aggregate("sum")
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_every_aggregate_of_a_type_equals_plain_python(name: str) -> None:
     column, random = COLUMNS[name], np.random.default_rng(3)
-    asked = {function: Aggregate(function, "x") for function in functions_of(name)}  # type: ignore[arg-type]
+    asked = {function: Aggregate(function, "x") for function in functions_of(name)}
     schema = pa.schema([("x", column.type)])
     kept, members, clock = Aggregates(schema, asked), list[list[Any]](), 0
     for _ in range(12):
@@ -117,7 +135,7 @@ def test_types_of_totals() -> None:
 
 def of_one_group(column: pa.Array, *functions: str, parts: int = 1) -> list[Any]:
     """Aggregates of all values, which come in some parts."""
-    asked = {function: Aggregate(function, "x") for function in functions}  # type: ignore[arg-type]
+    asked = {function: Aggregate(function, "x") for function in functions}
     kept = Aggregates(pa.schema([("x", column.type)]), asked)
     for part in np.array_split(np.arange(len(column)), parts):
         kept.add(np.zeros(part.size, np.int64), 1, pa.table({"x": column.take(pa.array(part))}))
@@ -187,3 +205,5 @@ def test_nan_is_above_all_numbers_and_both_zeros_are_one() -> None:
 def test_a_sum_and_a_mean_keep_one_sum() -> None:
     asked = {"s": Aggregate("sum", "x"), "m": Aggregate("mean", "x"), "n": Aggregate("count", "x")}
     assert set(Aggregates(pa.schema([("x", pa.float64())]), asked).save()) == {"sum of x", "count of x"}
+    asked |= {"v": Aggregate("variance", "x"), "d": Aggregate("stddev", "x")}
+    assert set(Aggregates(pa.schema([("x", pa.int8())]), asked).save()) == {"sum of x", "count of x", "squares of x"}
