@@ -117,7 +117,7 @@ def measure(shape: Shape, largest: int, report: Callable[[Measured], None]) -> N
             journal.write(driver)
             journal_ms = 1e3 * (time.process_time() - start)
             ms = 1e3 * statistics.median(seconds[-LAST:])
-            report(Measured(shape.name, marks[number], ms, journal_ms, len(driver.statements.ranges)))
+            report(Measured(shape.name, marks[number], ms, journal_ms, len(driver.punctuations.ranges)))
 
 
 def main() -> None:

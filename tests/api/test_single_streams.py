@@ -170,4 +170,4 @@ def test_a_chain_that_ends_with_its_first_batch_ends_no_earlier_than_its_rows() 
     # As on Spark, where a batch of DataFrames is followed by the end at once, and no watermark comes before it.
     at_once = told.filter(pc.is_in(told["_kind"], pa.array(["result", "end"])))
     batch = second.bound.driver().process(second.bound.inputs[0].read(at_once))
-    assert batch.ended and batch.horizon == max(BIDS["at"].to_pylist())
+    assert batch.ended and batch.latest_ts == max(BIDS["at"].to_pylist())

@@ -24,16 +24,7 @@ from punctuated.operator.driver import JoinDriver
 from punctuated.state import arrays
 from punctuated.testing import reference
 from punctuated.testing.checks import Observed, check_equals_oracle, expected
-from punctuated.testing.strategies import (
-    COLUMNS,
-    Batch,
-    Case,
-    HonestCase,
-    Object,
-    cases,
-    honest_cases,
-    key_patterns,
-)
+from punctuated.testing.strategies import COLUMNS, Batch, Case, HonestCase, Object, cases, honest_cases, key_patterns
 
 CUTS = st.lists(st.integers(1, 60), max_size=6)
 
@@ -238,7 +229,7 @@ def test_state_stays_small_while_values_come_and_go(n_buckets: int) -> None:
         driver.process(StreamBatch(opened), StreamBatch(closed))
         sizes.append(driver.nbytes)
     assert driver.state.sides["live"].tolist() == [0, 0]
-    assert len(driver.statements.memory.runs) == 1  # all ended integers of a bucket are one interval
+    assert len(driver.punctuations.memory.runs) == 1  # all ended integers of a bucket are one interval
     assert max(sizes) <= 1.1 * max(sizes[:3])
 
 

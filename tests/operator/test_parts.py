@@ -26,7 +26,7 @@ from punctuated.testing.tables import stream_schema
 # Saved by the part "arrays", which links them anew; and what the next batch makes anew, or nobody but a reader needs.
 IN_ARRAYS = {"state", "rows"}
 MADE_ANEW = {"collector", "samples"}
-OWNERS = {"statements", "tactic", "parts", "allow"}  # they only hold what is looked at by itself
+OWNERS = {"punctuations", "tactic", "parts", "allow"}  # they only hold what is looked at by itself
 
 
 def a_driver(algorithm: Algorithm, key: pa.DataType, shed: Shed | None) -> JoinDriver:
@@ -133,7 +133,7 @@ def test_whatever_a_batch_changes_is_saved_or_made_anew(
     algorithm: Algorithm, key: pa.DataType, shed: Shed | None
 ) -> None:
     driver = a_driver(algorithm, key, shed)
-    owners = {"driver": driver, "statements": driver.statements, "tactic": driver.tactic}
+    owners = {"driver": driver, "punctuations": driver.punctuations, "tactic": driver.tactic}
     driver.process(*a_batch(driver, 0), now_us=0)
     before = {owner: {name: digest(each) for name, each in members(of).items()} for owner, of in owners.items()}
     driver.process(*a_batch(driver, 1), now_us=100)

@@ -21,7 +21,7 @@ from punctuated.model.spec import RIGHT, Side
 from punctuated.output.batch_result import BatchResult
 from punctuated.output.groups.group_by import GroupBy
 from punctuated.output.groups.grouping import check_grouping, describe_grouping
-from punctuated.output.punctuations import Told
+from punctuated.output.punctuations import OutputPunctuations
 from punctuated.output.views import punctuation_schema
 from punctuated.shedding.coins import Shares, flip_coins
 from punctuated.shedding.estimates import PAIR_SCHEMA, PROBING, STORED, UNTIL, GroupEstimates, P, Q, pair_columns
@@ -272,7 +272,9 @@ def test_a_final_group_comes_out_with_its_punctuation_and_leaves_nothing() -> No
     for key, left in ((1, {0, 2}), (0, {2}), (2, set())):
         nothing = np.zeros(1, np.int64)
         schema = punctuation_schema(["k"], [pa.int64()])
-        last.punctuations = [Told(schema, partial(list, [pa.array([key])]), nothing, nothing, pa.array(["both"]))]
+        last.punctuations = [
+            OutputPunctuations(schema, partial(list, [pa.array([key])]), nothing, nothing, pa.array(["both"]))
+        ]
         found = groups.process(last)
         assert_same({(key,): by_group(whole, ["k"])[key,]}, by_group(found, ["k"]))
         last = BatchResult()

@@ -175,7 +175,7 @@ class Steps:
     @property
     def maps(self) -> list[str]:
         """What the state store holds of a bucket beside its head."""
-        return ["entries", "tables"] if self.query.join.spec.may_overflow else ["entries"]
+        return ["entries", "tables"] if self.query.join.spec.may_spill else ["entries"]
 
     def save(self) -> Saved:
         """Everything in the state store."""
@@ -196,7 +196,7 @@ class Steps:
 
     def _log(self, number: int) -> StateLog:
         self._tester.handle.setGroupingKey(bucket_ids()[number])
-        return StateLog(self._tester.handle, may_overflow=self.query.join.spec.may_overflow)
+        return StateLog(self._tester.handle, may_spill=self.query.join.spec.may_spill)
 
     def restored(self, number: int) -> Bucket:
         """A bucket as the state store has it."""

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from punctuated.errors import ScratchError
-from punctuated.snapshot.parts import LoadedLog
+from punctuated.snapshot.parts import LoadedRowLog
 from punctuated.spill.blocks import BlockStore
 from punctuated.storage.scratch import Scratch
 
@@ -69,7 +69,7 @@ def test_a_restored_store_has_the_same_blocks() -> None:
     log = old.save_tables("tables", old.read, old.read(1).slice(0, 0))["tables"]
     new = BlockStore(Scratch(), RECORD, "rows", n_entries="n")
     new.load(old.records, old.save_next())
-    saved = LoadedLog(log.ids, log.next_id, log.at(np.arange(log.ids.size)), log.marked)
+    saved = LoadedRowLog(log.ids, log.next_id, log.at(np.arange(log.ids.size)), log.marked)
     for number, start in zip(saved.ids.tolist(), [0, 2], strict=True):
         new.restore(number, saved.rows.slice(start, int(new.record(number)["n"])))
     assert [new.read(number) for number in (1, 3)] == [old.read(number) for number in (1, 3)]

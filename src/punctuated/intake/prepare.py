@@ -113,7 +113,7 @@ class RangeEnding:
 
 
 @dataclass
-class Intake:
+class PreparedBatch:
     """One side of a batch, ready to be processed."""
 
     rows: pa.Table  # accepted so far, sorted
@@ -167,9 +167,9 @@ def needs_total_order(stream: StreamSpec) -> bool:
     return stream.unique or stream.clustered or stream.order is not None or isinstance(stream.window, CountWindow)
 
 
-def take_in(
+def prepare_batch(
     stream: StreamSpec, batch: StreamBatch, codec: KeyCodec, ours: np.void, encode: Encode, own_windows: bool
-) -> Intake:
+) -> PreparedBatch:
     """Sort a batch, reject what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
     rows, ts = _sort_rows(stream, batch)
     keys = encode(rows)
@@ -199,7 +199,7 @@ def take_in(
     status = np.where(keys.valid, 0, lay.NULL_KEY).astype(np.uint8)
     ends = window_ends(stream, rows, ts) if own_windows else _NO_INTS
     objects = lay.Objects(ts, keys.code, status, ends, *punctuations.sorted(), keys.group, keys.low, keys.high)
-    return Intake(rows, objects, times, boundaries, rejected, ranges, promises)
+    return PreparedBatch(rows, objects, times, boundaries, rejected, ranges, promises)
 
 
 def _sort_rows(stream: StreamSpec, batch: StreamBatch) -> tuple[pa.Table, Times]:

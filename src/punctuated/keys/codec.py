@@ -18,7 +18,7 @@ from punctuated.kernels.key_bytes import hash_numbered, number_keys
 from punctuated.keys.encoding import encode_rows
 from punctuated.keys.pattern_match import match_columns, typed_scalar
 from punctuated.model.pattern import Constant, OneOf, Pattern, Range, Wildcard
-from punctuated.snapshot.parts import Content, Loaded, Log
+from punctuated.snapshot.parts import Content, Loaded, RowLog
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -296,7 +296,7 @@ class NumberedKeys:
         """The keys as a log by their numbers; numbers from before a renumbering are no longer known."""
         first = self.numbering << _NUMBER_BITS
         ids = first + np.arange(self._known)
-        log = Log(ids, first + self._known, lambda indices: self._table().take(pa.array(indices)))
+        log = RowLog(ids, first + self._known, lambda indices: self._table().take(pa.array(indices)))
         return Content(logs={"numbered": log})
 
     def load(self, saved: Loaded) -> None:

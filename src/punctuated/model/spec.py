@@ -188,7 +188,7 @@ class JoinSpec:
         return () if self.left.key else tuple(side for side in self.sides if side != spread)
 
     @property
-    def may_overflow(self) -> bool:
+    def may_spill(self) -> bool:
         """Whether a part of the state may be on disk."""
         return self.memory is not None or self.policy is not None
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from punctuated.errors import PromiseBroken
 from punctuated.intake.idle import IdleStreams
-from punctuated.intake.prepare import Intake, merge_order, take_in
+from punctuated.intake.prepare import PreparedBatch, merge_order, prepare_batch
 from punctuated.kernels import layout as lay
 from punctuated.kernels.batch import finish_batch
 from punctuated.kernels.order import unpack_object
@@ -24,12 +24,12 @@ from punctuated.model.rejection import Rejection
 from punctuated.operator.family import family_of
 from punctuated.output.batch_result import BatchResult
 from punctuated.output.metrics import Samples, current_counts
-from punctuated.punctuations.memory import Statements
+from punctuated.punctuations.memory import PunctuationState
 from punctuated.punctuations.pending_ranges import OutputRange
 from punctuated.shedding.coins import HIDDEN
 from punctuated.shedding.control import ShedControl
 from punctuated.snapshot.fingerprint import Fingerprint
-from punctuated.snapshot.parts import Part
+from punctuated.snapshot.parts import SavedPart
 from punctuated.spill.policy import Stored
 from punctuated.state.budget import Budget
 from punctuated.state.fingerprint import fingerprint_of
@@ -57,25 +57,25 @@ class JoinDriver:
         family = family_of(setup.spec)
         self.tactic, self.collector = family.build(setup, self.codec, self.rows, self._allow)
         self.state = self.tactic.state
-        self.statements = Statements(setup.spec, setup.schemas, self.codec, self.state, setup.place)
+        self.punctuations = PunctuationState(setup.spec, setup.schemas, self.codec, self.state, setup.place)
         self.idle = IdleStreams(setup.spec.streams) if setup.spec.follows_others else None
         self.samples = Samples(setup.sample_us, len(setup.spec.streams), setup.sample_from_us)
-        self.spill = family.spill(self._stored, setup.tables or Scratch()) if setup.spec.may_overflow else None
+        self.spill = family.spill(self._stored, setup.tables or Scratch()) if setup.spec.may_spill else None
 
     def _budget(self, largest: int) -> Budget:
         return Budget(largest, str(self.setup.place), lambda: self.nbytes)
 
     @property
     def _stored(self) -> Stored:
-        parts = self.codec, self.state, self.rows, self.statements, self.collector
+        parts = self.codec, self.state, self.rows, self.punctuations, self.collector
         return Stored(self.setup, *parts, self.tactic.node_codes)
 
     @property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, SavedPart]:
         """Everything that outlives a batch, in the order in which it is loaded."""
-        parts: dict[str, Part] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
+        parts: dict[str, SavedPart] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
         parts["arrays"] = self._arrays
-        parts |= {**self.statements.parts, **self.tactic.parts}
+        parts |= {**self.punctuations.parts, **self.tactic.parts}
         parts |= {} if self.idle is None else {"idle": self.idle}
         parts["rejections"] = self.collector.rejections
         parts |= {} if self.spill is None else self.spill.parts
@@ -87,7 +87,7 @@ class JoinDriver:
 
     def expect(self, saved: Set[str]) -> None:
         """A saved state has parts of these names: those that are made only when needed must be there."""
-        self.statements.expect(saved)
+        self.punctuations.expect(saved)
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
@@ -96,7 +96,7 @@ class JoinDriver:
 
     def resume(self) -> None:
         """Called when all parts are loaded."""
-        self.statements.resume()
+        self.punctuations.resume()
         self.tactic.resume(self.rows)
 
     def process(self, *batches: StreamBatch, now_us: int | None = None) -> BatchResult:
@@ -123,7 +123,7 @@ class JoinDriver:
         order = merge_order(inputs)
         self.collector.expect(order, intakes, None if self.shedding is None else self.shedding.shares)
         self.state.quota = min(_LARGEST_QUOTA, max(1, order.size))
-        self.statements.note_promises(intakes, order)
+        self.punctuations.note_promises(intakes, order)
         if not self.setup.place.is_primary:
             self._leave_uncounted(intakes)
         if self.spill is not None:
@@ -174,25 +174,27 @@ class JoinDriver:
     @property
     def forgotten(self) -> int:
         """How many entries the memory of punctuations had no room for."""
-        return self.statements.memory.forgotten
+        return self.punctuations.memory.forgotten
 
     @property
     def nbytes(self) -> int:
         """Bytes of everything that is kept between batches."""
         rows = sum(each.nbytes for each in self.rows)
         spilled = 0 if self.spill is None else self.spill.nbytes
-        return self.state.nbytes + self.statements.nbytes + rows + self.codec.nbytes() + spilled
+        return self.state.nbytes + self.punctuations.nbytes + rows + self.codec.nbytes() + spilled
 
     # A batch
 
-    def _take_in(self, side: int, batch: StreamBatch) -> Intake:
+    def _take_in(self, side: int, batch: StreamBatch) -> PreparedBatch:
         stream, ours = self.spec.streams[side], self.state.sides[side]
         own_windows = self.spec.own_windows
-        intake = take_in(stream, batch, self.codec, ours, lambda rows: self.tactic.encode(side, rows), own_windows)
-        self.statements.mark_broken(side, intake)
+        intake = prepare_batch(
+            stream, batch, self.codec, ours, lambda rows: self.tactic.encode(side, rows), own_windows
+        )
+        self.punctuations.mark_broken(side, intake)
         return intake
 
-    def _begin(self, intakes: Sequence[Intake], watermark: int) -> None:
+    def _begin(self, intakes: Sequence[PreparedBatch], watermark: int) -> None:
         sides, common = self.state.sides, self.state.common
         for side in self.spec.sides:
             sides["base_row"][side] = self.rows[side].begin(intakes[side].rows)
@@ -200,12 +202,12 @@ class JoinDriver:
             sides["batch_newest"][side] = intakes[side].times.newest
         self.collector.begin(self.state, intakes, watermark)
         common["first_seq"], common["due"] = common["seq"], lay.NEVER
-        self.statements.begin()
+        self.punctuations.begin()
         for side in self.spec.sides:
             if self.spec.streams[side].clustered:
                 self.state.add_boundaries(side, intakes[side].boundaries)
 
-    def _leave_uncounted(self, intakes: Sequence[Intake]) -> None:
+    def _leave_uncounted(self, intakes: Sequence[PreparedBatch]) -> None:
         """Objects that come to all buckets are counted in one of them.
 
         These are tuples of sides that go everywhere, and punctuations that name no values.
@@ -217,7 +219,7 @@ class JoinDriver:
             in_all = intakes[side].objects.punctuation_kind > lay.ANNOUNCE_VALUE
             sides["punctuations"][side] -= in_all.sum()
 
-    def _run(self, order: lay.Ints, at: int, stop: int, intakes: Sequence[Intake]) -> int:
+    def _run(self, order: lay.Ints, at: int, stop: int, intakes: Sequence[PreparedBatch]) -> int:
         """Let the tactic run towards `stop`, and do what it asks for when it comes back."""
         at = self.tactic.run(order, at, stop, [intake.objects for intake in intakes])
         why = self.state.common[0]["stopped_by"]
@@ -238,7 +240,7 @@ class JoinDriver:
 
     def _grow(self) -> bool:
         if self.state.lacks_values:
-            self.statements.archive()
+            self.punctuations.archive()
         return self.state.make_room()
 
     def _make_room(self) -> None:
@@ -250,7 +252,7 @@ class JoinDriver:
         elif not grown:
             self.state.grow_pairs()
 
-    def _fail(self, reference: int, intakes: Sequence[Intake]) -> None:
+    def _fail(self, reference: int, intakes: Sequence[PreparedBatch]) -> None:
         position, _, side = unpack_object(int(reference))
         row = intakes[side].rows.slice(position, 1).to_pylist()[0]
         stream = self.spec.streams[side].name
@@ -261,15 +263,15 @@ class JoinDriver:
 
     # Range endings
 
-    def _meet_range(self, reference: int, intakes: Sequence[Intake]) -> None:
+    def _meet_range(self, reference: int, intakes: Sequence[PreparedBatch]) -> None:
         position, _, side = unpack_object(int(reference))
         place = int(intakes[side].objects.punctuation_code[position])
         self._grow()
-        self._put_out(self.statements.meet_range(side, intakes[side].ranges[place], self.spill))
+        self._put_out(self.punctuations.meet_range(side, intakes[side].ranges[place], self.spill))
 
     def _fire_range(self) -> None:
         self._grow()
-        self._put_out(self.statements.fire_range(self.spill))
+        self._put_out(self.punctuations.fire_range(self.spill))
 
     def _put_out(self, ranges: Sequence[OutputRange]) -> None:
         self.collector.add_ranges(ranges)
@@ -289,12 +291,12 @@ class JoinDriver:
             self.spill.finish()
         self.collector.drain(state)
         self.collector.finish(state)
-        self.statements.archive()
-        self.statements.settle(self.output_watermark)
-        self.statements.enforce_cap()
+        self.punctuations.archive()
+        self.punctuations.settle(self.output_watermark)
+        self.punctuations.enforce_cap()
         for side in self.spec.sides:
             self.rows[side].commit(state, side)
-        self.tactic.forget_keys(self.statements)
+        self.tactic.forget_keys(self.punctuations)
         self.tactic.adapt()
         return self._close(self.collector.hand_over())
 
@@ -303,7 +305,7 @@ class JoinDriver:
         batch.watermark = self.output_watermark
         # Of a chained stream that ends with its first batch, only its end says how late its rows were.
         times = [*sides["newest"].tolist(), *sides["watermark"].tolist(), *sides["end_ts"].tolist()]
-        batch.horizon = max(time for time in times if time < lay.FOREVER)
+        batch.latest_ts = max(time for time in times if time < lay.FOREVER)
         batch.structures = self.tactic.structures
         batch.ended = bool((sides["end_ts"] != lay.FOREVER).all())
         return batch

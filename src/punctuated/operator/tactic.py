@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels.layout import Objects
-from punctuated.punctuations.memory import Statements
-from punctuated.snapshot.parts import Ints, Part
+from punctuated.punctuations.memory import PunctuationState
+from punctuated.snapshot.parts import Ints, SavedPart
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore
 
@@ -16,7 +16,7 @@ from punctuated.state.rows import RowStore
 class Tactic(Protocol):
     """How tuples are kept and find each other."""
 
-    parts: dict[str, Part]  # what it remembers beside the state's arrays
+    parts: dict[str, SavedPart]  # what it remembers beside the state's arrays
 
     @property
     def state(self) -> JoinState:
@@ -34,7 +34,7 @@ class Tactic(Protocol):
     def node_codes(self, side: int, rows: pa.Table) -> Ints:
         """The values that hold these tuples."""
 
-    def forget_keys(self, statements: Statements) -> None:
+    def forget_keys(self, punctuations: PunctuationState) -> None:
         """A batch is over: keys that nothing needs any more go."""
 
     def adapt(self) -> None:

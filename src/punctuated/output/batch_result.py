@@ -17,7 +17,7 @@ from punctuated.arrow.json_rows import render_rows
 from punctuated.kernels.layout import NEVER, Records
 from punctuated.model.rejection import Rejection
 from punctuated.model.times import to_microseconds
-from punctuated.output.punctuations import Told
+from punctuated.output.punctuations import OutputPunctuations
 from punctuated.punctuations.pending_ranges import OutputRange
 from punctuated.snapshot.parts import Content, Loaded
 
@@ -29,7 +29,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class RejectedRows:
+class RejectedTuples:
     """Tuples of one stream, with one reason."""
 
     stream: str
@@ -48,7 +48,7 @@ class RejectedRows:
 
 
 @dataclass(frozen=True)
-class RenderedRows:
+class RenderedTuples:
     """Tuples that were rejected elsewhere, in the form in which they are shown."""
 
     table: pa.Table
@@ -57,7 +57,7 @@ class RenderedRows:
         return len(self.table)
 
 
-Rejected = RejectedRows | RenderedRows
+Rejected = RejectedTuples | RenderedTuples
 
 
 def rejected_table(stream: str, reason: str, ts: pa.Array, rows: pa.ChunkedArray) -> pa.Table:
@@ -107,11 +107,11 @@ class BatchResult:
 
     results: list[pa.Table] = field(default_factory=list)
     result_ts: list[Ints] = field(default_factory=list)
-    punctuations: list[Told] = field(default_factory=list)
+    punctuations: list[OutputPunctuations] = field(default_factory=list)
     ranges: list[OutputRange] = field(default_factory=list)  # the ranges among them, with one pattern per key column
     rejected: list[Rejected] = field(default_factory=list)
     watermark: int = NEVER
-    horizon: int = NEVER  # no row so far is later
+    latest_ts: int = NEVER  # no row so far is later
     ended: bool = False
     structures: tuple[str, str] | None = None  # of the windows, for the next batch
 
@@ -124,7 +124,7 @@ class BatchResult:
             self.ranges + later.ranges,
             self.rejected + later.rejected,
             later.watermark,
-            later.horizon,
+            later.latest_ts,
             later.ended,
             later.structures,
         )

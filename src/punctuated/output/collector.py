@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from punctuated.intake.prepare import Intake
+from punctuated.intake.prepare import PreparedBatch
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import Decoded, KeyCodec
 from punctuated.model.pattern_text import print_patterns
 from punctuated.model.rejection import BY_CODE, Rejection
 from punctuated.model.times import to_microseconds
-from punctuated.output.batch_result import BatchResult, RejectedRows, Rejections
+from punctuated.output.batch_result import BatchResult, RejectedTuples, Rejections
 from punctuated.output.columns import ResultColumns
-from punctuated.output.punctuations import Told
+from punctuated.output.punctuations import OutputPunctuations
 from punctuated.output.views import punctuation_schema
 from punctuated.punctuations.pending_ranges import OutputRange
 from punctuated.shedding.coins import Shares
@@ -70,7 +70,7 @@ class Collector(ABC):
         """The columns of the results."""
         return self._columns.schema
 
-    def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
+    def begin(self, state: JoinState, intakes: Sequence[PreparedBatch], output_watermark: int) -> None:
         """A new batch; rows that the intake has rejected come out first."""
         self.batch = BatchResult()
         self._output_watermark = output_watermark
@@ -82,7 +82,7 @@ class Collector(ABC):
                 self.rejections.add(side, reason, len(rows))
                 state.common["rejected"] += len(rows)
 
-    def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:  # noqa: B027
+    def expect(self, order: lay.Ints, intakes: Sequence[PreparedBatch], shares: Shares | None) -> None:  # noqa: B027
         """Take note of the order in which tuples come and of the share that probes, if estimates need it."""
 
     @abstractmethod
@@ -163,8 +163,8 @@ class Collector(ABC):
         ts, reason = (np.array(each, np.int64) for each in zip(*((one.ts, one.reason) for one in ranges), strict=True))
         self.batch.punctuations.append(self._told(lambda: keys, ts, reason, texts))
 
-    def _told(self, keys: Decoded, ts: Ints, reasons: Ints, texts: pa.Array | None = None) -> Told:
-        return Told(self._punctuation_schema, keys, ts, reasons, self._reasons, texts)
+    def _told(self, keys: Decoded, ts: Ints, reasons: Ints, texts: pa.Array | None = None) -> OutputPunctuations:
+        return OutputPunctuations(self._punctuation_schema, keys, ts, reasons, self._reasons, texts)
 
     def _take_rejected(self, entries: lay.Records) -> None:
         for side in self._spec.sides:
@@ -175,4 +175,4 @@ class Collector(ABC):
 
     def _add_rejected(self, side: int, rows: pa.Table, reason: Rejection) -> None:
         stream = self._spec.streams[side]
-        self.batch.rejected.append(RejectedRows(stream.name, reason, rows, stream.time))
+        self.batch.rejected.append(RejectedTuples(stream.name, reason, rows, stream.time))

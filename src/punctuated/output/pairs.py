@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.expressions.evaluate import Where
-from punctuated.intake.prepare import Intake
+from punctuated.intake.prepare import PreparedBatch
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.spec import LEFT, RIGHT, JoinType, Side
@@ -35,7 +35,7 @@ class PairCollector(Collector):
         """Whether a match is only known here, because an extra predicate decides."""
         return self._where is not None and self._spec.how is not JoinType.INNER
 
-    def begin(self, state: JoinState, intakes: Sequence[Intake], output_watermark: int) -> None:
+    def begin(self, state: JoinState, intakes: Sequence[PreparedBatch], output_watermark: int) -> None:
         """Begin a batch; notes which of the stored tuples have found a match."""
         super().begin(state, intakes, output_watermark)
         self.rows_moved(state)
@@ -47,7 +47,7 @@ class PairCollector(Collector):
             nodes = state.arrays.nodes[ring_positions(state, side)]
             self._matched[side][nodes["row"]] = nodes["mark"] & lay.MATCHED != 0
 
-    def expect(self, order: lay.Ints, intakes: Sequence[Intake], shares: Shares | None) -> None:
+    def expect(self, order: lay.Ints, intakes: Sequence[PreparedBatch], shares: Shares | None) -> None:
         """Take note of the order in which tuples come and of the share that probes, if estimates need it."""
         if self._setup.estimated and shares is not None:
             shares.check_chances((self._spec.left.name, self._spec.right.name))

@@ -30,7 +30,7 @@ class LatestResults:
 
     >>> latest = LatestResults([pa.int64()])
     >>> latest.add([pa.chunked_array([[7, 5, 7]])], np.array([1, 4, 3]))
-    >>> latest.not_before([pa.chunked_array([[7, 8]])], np.array([2, 2]), horizon=9).tolist()
+    >>> latest.not_before([pa.chunked_array([[7, 8]])], np.array([2, 2]), latest_ts=9).tolist()
     [3, 2]
     """
 
@@ -49,13 +49,13 @@ class LatestResults:
         starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
         self._codes, self._ts = codes[starts], np.maximum.reduceat(ts, starts)
 
-    def not_before(self, keys: Sequence[pa.Array | pa.ChunkedArray], ts: Ints, horizon: int) -> Ints:
+    def not_before(self, keys: Sequence[pa.Array | pa.ChunkedArray], ts: Ints, latest_ts: int) -> Ints:
         """The times of punctuations, or those of the latest results that they cover, if these are later.
 
-        A range, whose keys are null, also covers other buckets: of their results only the horizon is known.
+        A range, whose keys are null, also covers other buckets: of their results only the latest time is known.
         """
         codes, valid = self._codec.encode(keys)
-        own = np.where(valid, ts, np.maximum(ts, horizon))
+        own = np.where(valid, ts, np.maximum(ts, latest_ts))
         if not self._codes.size:
             return own
         place = np.minimum(np.searchsorted(self._codes, codes), self._codes.size - 1)
@@ -66,7 +66,7 @@ class LatestResults:
 
 
 @dataclass(frozen=True)
-class Told:
+class OutputPunctuations:
     """Output punctuations: values by their keys, or ranges, whose keys are null, by their texts."""
 
     schema: pa.Schema  # as `views.punctuation_schema` makes it

@@ -161,14 +161,14 @@ class Views:
         for table, ts in zip(batch.results, batch.result_ts, strict=True):
             known.add([table[name] for name in self.key], ts)
         told = batch.punctuations
-        return [replace(each, ts=known.not_before(each.keys, each.ts, batch.horizon)).for_joins for each in told]
+        return [replace(each, ts=known.not_before(each.keys, each.ts, batch.latest_ts)).for_joins for each in told]
 
     def _progress(self, batch: BatchResult) -> list[pa.Table]:
         """The output watermark as a row of its own, or the end of the output."""
         if batch.watermark <= NEVER:
             return []
         ended = batch.watermark >= FOREVER // 2
-        at = from_microseconds(np.array([batch.horizon if ended else batch.watermark]), self.time_type)
+        at = from_microseconds(np.array([batch.latest_ts if ended else batch.watermark]), self.time_type)
         reached = pa.array([None if ended else batch.watermark], pa.int64())
         names = [self.in_band.time, self.in_band.watermark]
         return [self._with_kind(END if ended else PROGRESS, pa.table([at, reached], names=names))]

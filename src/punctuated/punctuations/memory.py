@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.arrow.ipc import from_json, to_json
-from punctuated.intake.prepare import Intake, RangeEnding
+from punctuated.intake.prepare import PreparedBatch, RangeEnding
 from punctuated.kernels import layout as lay
 from punctuated.kernels.archive import archive_values
 from punctuated.kernels.order import pack_object
@@ -24,11 +24,11 @@ from punctuated.keys.codec import KeyCodec
 from punctuated.model.algorithm import Propagation
 from punctuated.model.batch import BucketId
 from punctuated.model.spec import JoinSpec
-from punctuated.punctuations.pending_ranges import OutputRange, Pending
+from punctuated.punctuations.pending_ranges import OutputRange, PendingRange
 from punctuated.punctuations.promises import Promise, PromiseMemory, broken
 from punctuated.punctuations.ranges import RangeEndings, RangeListener
 from punctuated.punctuations.segments import named_by
-from punctuated.snapshot.parts import Content, Loaded, Part
+from punctuated.snapshot.parts import Content, Loaded, SavedPart
 from punctuated.state.arrays import JoinState
 
 Ints = npt.NDArray[np.int64]
@@ -134,7 +134,7 @@ def _smallest(ages: Ints, is_other: Ints, codes: Ints, n: int) -> Ints:
 # All that is remembered
 
 
-class Statements:
+class PunctuationState:
     """The memory of punctuations of one driver."""
 
     def __init__(
@@ -161,7 +161,7 @@ class Statements:
         return self._promises
 
     @property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, SavedPart]:
         """What outlives a batch, as far as it has come about."""
         optional = {"ranges": self._ranges, "promises": self._promises}
         return {"runs": self.memory, **{name: part for name, part in optional.items() if part is not None}}
@@ -178,7 +178,7 @@ class Statements:
 
     # A batch
 
-    def mark_broken(self, side: int, intake: Intake) -> None:
+    def mark_broken(self, side: int, intake: PreparedBatch) -> None:
         """Which tuples break a promise that speaks of ranges, or of more than the key."""
         stream, ours = self._spec.streams[side], self._state.sides[side]
         fresh = [Promise(stream.columns, each.patterns, each.ts) for each in intake.promises]
@@ -194,7 +194,7 @@ class Statements:
         if self._ranges:
             self._ranges.show(self._state)
 
-    def note_promises(self, intakes: Sequence[Intake], order: lay.Ints) -> None:
+    def note_promises(self, intakes: Sequence[PreparedBatch], order: lay.Ints) -> None:
         """Punctuations that end no value are remembered for the check of later batches."""
         common = self._state.common
         first_seq = int(common["first_seq"][0])
@@ -260,7 +260,7 @@ class Statements:
         if not state.punctuated or self.memory.fits(state, n_ranges + sum(map(len, promises))):
             return
         covered, waiting = self.ranges.ages()
-        arrived: list[Pending | Promise] = [*waiting, *chain.from_iterable(promises)]
+        arrived: list[PendingRange | Promise] = [*waiting, *chain.from_iterable(promises)]
         arrived.sort(key=attrgetter("order"))
         before = self.memory.forgotten
         gone = self.memory.enforce(state, [*covered.tolist(), *(each.touched for each in arrived)])

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from punctuated.intake.prepare import Intake, RangeEnding
+from punctuated.intake.prepare import PreparedBatch, RangeEnding
 from punctuated.kernels import layout as lay
 from punctuated.kernels.rebuild import find_values
 from punctuated.keys.codec import NumberedKeys
@@ -18,9 +18,9 @@ from punctuated.keys.pattern_match import match_columns
 from punctuated.model.pattern import Pattern
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.punctuations.in_effect import ColumnRanges, PatternRanges
-from punctuated.punctuations.pending_ranges import TEXTS, OutputRange, Pending, PendingRanges
+from punctuated.punctuations.pending_ranges import TEXTS, OutputRange, PendingRange, PendingRanges
 from punctuated.punctuations.segments import ENDED, no_times, over
-from punctuated.snapshot.parts import LoadedLog, Log
+from punctuated.snapshot.parts import LoadedRowLog, RowLog
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -78,7 +78,9 @@ class NumberedRanges:
         self.note_keys()
         return match_columns(patterns, self._codec.known_keys().columns)
 
-    def cover(self, side: int, ending: Pending, touched: int, settled: Sequence[int], emits: bool) -> list[OutputRange]:
+    def cover(
+        self, side: int, ending: PendingRange, touched: int, settled: Sequence[int], emits: bool
+    ) -> list[OutputRange]:
         """Note that a stream has ended a range; returns what is over in the output because of that."""
         self.note_keys()
         ended = self._in_effect.cover(side, ending.patterns, ending.ts, touched, settled, emits=emits)
@@ -122,15 +124,15 @@ class NumberedRanges:
 
     # Promises
 
-    def await_effect(self, side: int, ending: Pending) -> None:
+    def await_effect(self, side: int, ending: PendingRange) -> None:
         """A range ending waits: tuples that come after its time break it."""
         self._note_waiting(side, ending, np.flatnonzero(self._match(ending.patterns)))
 
-    def _note_waiting(self, side: int, ending: Pending, codes: Ints) -> None:
+    def _note_waiting(self, side: int, ending: PendingRange, codes: Ints) -> None:
         waiting = self._known["waiting"][:, side]
         waiting[codes] = np.minimum(waiting[codes], ending.ts)
 
-    def broken(self, side: int, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
+    def broken(self, side: int, pending: PendingRanges, intake: PreparedBatch, key: Sequence[str]) -> Mask:
         """Tuples that come after a range that waits or is fresh has ended their values.
 
         What is in effect the kernels see, but for keys with a null in them, which have no value.
@@ -157,7 +159,7 @@ class NumberedRanges:
         return earliest
 
     def _broken_by_nulls(
-        self, side: int, waiting: Sequence[Pending | RangeEnding], columns: Sequence[pa.ChunkedArray], ts: Ints
+        self, side: int, waiting: Sequence[PendingRange | RangeEnding], columns: Sequence[pa.ChunkedArray], ts: Ints
     ) -> Mask:
         """Which keys with a null in them come after their end, where only `*` matches the null."""
         endings = [(each.patterns, each.ts) for each in waiting]
@@ -204,7 +206,7 @@ class NumberedRanges:
         known[moved[kept]] = self._known[kept]
         self._known, self._lookup = known, None
 
-    def texts(self) -> Log:
+    def texts(self) -> RowLog:
         """The ranges by their numbers, as text."""
         order = np.argsort(self.records["low"], kind="stable")
 
@@ -212,9 +214,9 @@ class NumberedRanges:
             patterns = (self._in_effect.patterns(place) for place in order[places].tolist())
             return pa.table([[print_patterns(each, self._codec.types) for each in patterns]], schema=TEXTS)
 
-        return Log(self.records["low"][order], self._in_effect.next_number, at)
+        return RowLog(self.records["low"][order], self._in_effect.next_number, at)
 
-    def load(self, records: lay.Records, texts: LoadedLog) -> None:
+    def load(self, records: lay.Records, texts: LoadedRowLog) -> None:
         """Restore the ranges of a saved state; records and texts both ascend by number."""
         patterns = [parse_punctuation(text, self._codec.types) for text in texts.rows["pattern"].to_pylist()]
         self._in_effect.load(records, patterns, texts.next_id)

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.intake.prepare import Intake, RangeEnding
+from punctuated.intake.prepare import PreparedBatch, RangeEnding
 from punctuated.kernels import layout as lay
 from punctuated.kernels.ranges import find_first_endings
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.pattern import Pattern
-from punctuated.punctuations.pending_ranges import TEXTS, OutputRange, Pending, PendingRanges
+from punctuated.punctuations.pending_ranges import TEXTS, OutputRange, PendingRange, PendingRanges
 from punctuated.punctuations.segments import CodeLine, Segments, code_interval, no_times
-from punctuated.snapshot.parts import LoadedLog, Log
+from punctuated.snapshot.parts import LoadedRowLog, RowLog
 
 _SHORT = 1 << 10  # values that are worth no merge
 _PARTS = 1 << 6  # the short run holds at most this part of all
@@ -95,7 +95,9 @@ class OrderedRanges:
         low, high = self.codes(patterns)
         return self._index.find(arrays, low, high) if low <= high else _NO_INTS
 
-    def cover(self, side: int, ending: Pending, touched: int, settled: Sequence[int], emits: bool) -> list[OutputRange]:
+    def cover(
+        self, side: int, ending: PendingRange, touched: int, settled: Sequence[int], emits: bool
+    ) -> list[OutputRange]:
         """Note that a stream has ended a range; returns what is over in the output because of that."""
         interval = self._line.interval(ending.patterns)
         if interval is None:
@@ -121,10 +123,10 @@ class OrderedRanges:
 
     # Promises
 
-    def await_effect(self, side: int, ending: Pending) -> None:
+    def await_effect(self, side: int, ending: PendingRange) -> None:
         """A range ending waits: the batch asks for it again."""
 
-    def broken(self, side: int, pending: PendingRanges, intake: Intake, key: Sequence[str]) -> Mask:
+    def broken(self, side: int, pending: PendingRanges, intake: PreparedBatch, key: Sequence[str]) -> Mask:
         """Tuples that come after a range that waits or is fresh has ended their values.
 
         Those in effect the loop sees.
@@ -153,10 +155,10 @@ class OrderedRanges:
     def renumber(self, moved: Ints) -> None:
         """Codes of ordered keys do not change."""
 
-    def texts(self) -> Log:
+    def texts(self) -> RowLog:
         """The records say all."""
-        return Log(_NO_INTS, 0, lambda places: TEXTS.empty_table())
+        return RowLog(_NO_INTS, 0, lambda places: TEXTS.empty_table())
 
-    def load(self, records: lay.Records, texts: LoadedLog) -> None:
+    def load(self, records: lay.Records, texts: LoadedRowLog) -> None:
         """Restore the ranges of a saved state."""
         self._segments.load(records, [code_interval(record) for record in records])

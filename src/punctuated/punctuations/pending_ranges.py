@@ -13,7 +13,7 @@ from punctuated.kernels import layout as lay
 from punctuated.kernels.layout import BOTH
 from punctuated.model.pattern import Pattern
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
-from punctuated.snapshot.parts import Ints, LoadedLog, Log
+from punctuated.snapshot.parts import Ints, LoadedRowLog, RowLog
 
 _SMALLEST = 16
 TEXTS = pa.schema([("pattern", pa.string())])
@@ -79,7 +79,7 @@ class OutputRange:
 # Ranges that wait
 
 
-class Pending(NamedTuple):
+class PendingRange(NamedTuple):
     """A range ending; `low` and `high` are the codes that it ends, if keys have an order of codes."""
 
     patterns: tuple[Pattern, ...]
@@ -116,12 +116,12 @@ class PendingRanges:
     def __len__(self) -> int:
         return len(self._turns)
 
-    def __getitem__(self, at: int) -> Pending:
+    def __getitem__(self, at: int) -> PendingRange:
         record = self.records.view[at]
         ts, order, touched, low, high = (int(record[name]) for name in ("ts", "order", "touched", "low", "high"))
-        return Pending(self._patterns[at], ts, order, touched, low, high, announced=self._turns[at][0] > ts)
+        return PendingRange(self._patterns[at], ts, order, touched, low, high, announced=self._turns[at][0] > ts)
 
-    def __iter__(self) -> Iterator[Pending]:
+    def __iter__(self) -> Iterator[PendingRange]:
         return (self[at] for at in range(len(self)))
 
     @property
@@ -129,7 +129,7 @@ class PendingRanges:
         """When the first one takes effect, and its place in the order of arrival."""
         return self._turns[0] if self._turns else (lay.NOT_SET, 0)
 
-    def add(self, each: Pending) -> None:
+    def add(self, each: PendingRange) -> None:
         """Add a range that waits."""
         turn = each.effect_ts, each.order
         at = bisect_right(self._turns, turn)
@@ -138,7 +138,7 @@ class PendingRanges:
         row = (each.order, each.ts, each.touched, each.low, each.high)
         self.records.exchange(at, at, np.array([row], lay.PENDING_RANGE))
 
-    def pop(self) -> Pending:
+    def pop(self) -> PendingRange:
         """Take the range that takes effect first."""
         first = self[0]
         self.forget([0])
@@ -150,7 +150,7 @@ class PendingRanges:
             del self._turns[at], self._patterns[at]
             self.records.exchange(at, at + 1, np.empty(0, lay.PENDING_RANGE))
 
-    def log(self, types: Sequence[pa.DataType], next_order: int) -> Log:
+    def log(self, types: Sequence[pa.DataType], next_order: int) -> RowLog:
         """The ranges that wait as a log, in the order of arrival, with their patterns as text."""
         orders = np.sort(self.records.view["order"])
 
@@ -162,10 +162,10 @@ class PendingRanges:
             ]
             return pa.Table.from_pylist([dict(zip(_LOGGED.names, row, strict=True)) for row in rows], schema=_LOGGED)
 
-        return Log(orders, next_order, at)
+        return RowLog(orders, next_order, at)
 
-    def load(self, log: LoadedLog, types: Sequence[pa.DataType]) -> None:
+    def load(self, log: LoadedRowLog, types: Sequence[pa.DataType]) -> None:
         """Restore the ranges of a saved log."""
         for order, row in zip(log.ids.tolist(), log.rows.to_pylist(), strict=True):
             patterns = parse_punctuation(row.pop("pattern"), types)
-            self.add(Pending(patterns=patterns, order=order, **row))
+            self.add(PendingRange(patterns=patterns, order=order, **row))

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from punctuated.intake.prepare import Intake, RangeEnding
+from punctuated.intake.prepare import PreparedBatch, RangeEnding
 from punctuated.kernels import layout as lay
 from punctuated.kernels.ranges import cover_values, end_values, forget_last, mark_stored, propagate_values
 from punctuated.kernels.value_index import inherit_some
@@ -18,7 +18,7 @@ from punctuated.keys.codec import KeyCodec, NumberedKeys
 from punctuated.model.pattern import Pattern
 from punctuated.punctuations.numbered_ranges import NumberedRanges
 from punctuated.punctuations.ordered_ranges import OrderedRanges
-from punctuated.punctuations.pending_ranges import OutputRange, Pending, PendingRanges
+from punctuated.punctuations.pending_ranges import OutputRange, PendingRange, PendingRanges
 from punctuated.punctuations.segments import named_by
 from punctuated.snapshot.parts import Content, Loaded
 from punctuated.state.arrays import JoinState
@@ -32,7 +32,7 @@ class RangeListener(Protocol):
     def before_range(self, patterns: tuple[Pattern, ...]) -> None:
         """A range is about to take effect: its values must be in memory."""
 
-    def after_range(self, side: int, ending: Pending) -> None:
+    def after_range(self, side: int, ending: PendingRange) -> None:
         """A stream's range has taken effect."""
 
 
@@ -59,7 +59,7 @@ class RangeEndings:
         """Bytes beside what the loop sees."""
         return self._covered.nbytes + sum(each.records.nbytes for each in self._pending)
 
-    def broken(self, side: int, intake: Intake, key: Sequence[str]) -> npt.NDArray[np.bool_]:
+    def broken(self, side: int, intake: PreparedBatch, key: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Tuples that break a range ending of their own stream, as far as the loop does not see it by itself."""
         return self._covered.broken(side, self._pending[side], intake, key)
 
@@ -77,7 +77,7 @@ class RangeEndings:
         order, seq = int(common[0]["timers"]), int(common[0]["seq"])
         self._next_order = order + 1
         low, high = self._covered.codes(ending.patterns)
-        pending = Pending(ending.patterns, ending.ts, order, seq, low, high, ending.announced)
+        pending = PendingRange(ending.patterns, ending.ts, order, seq, low, high, ending.announced)
         if state.sides["watermark"][side] >= pending.effect_ts:
             return self._take_effect(side, pending, state, spill)
         self._pending[side].add(pending)
@@ -100,7 +100,7 @@ class RangeEndings:
         state.common["due"] = lay.NEVER  # it is looked at when time goes on
 
     def _take_effect(
-        self, side: int, ending: Pending, state: JoinState, spill: RangeListener | None
+        self, side: int, ending: PendingRange, state: JoinState, spill: RangeListener | None
     ) -> list[OutputRange]:
         if spill is not None:
             spill.before_range(ending.patterns)
@@ -134,7 +134,7 @@ class RangeEndings:
 
     # The memory's cap
 
-    def ages(self) -> tuple[Ints, list[Pending]]:
+    def ages(self) -> tuple[Ints, list[PendingRange]]:
         """When each range in effect was last touched, and the ranges that wait."""
         return self._covered.records["touched"].copy(), [each for pending in self._pending for each in pending]
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.exchange.parcels import read_parcels, write_parcels
 from punctuated.exchange.spread import spread
-from punctuated.intake.prepare import merge_order, take_in
+from punctuated.intake.prepare import merge_order, prepare_batch
 from punctuated.intake.reading import Reader
 from punctuated.kernels.batch import finish_batch, sweep_ended
 from punctuated.kernels.layout import Objects
@@ -161,7 +161,7 @@ def run_small_join(kernels: Kernels) -> None:
         restored = join.driver()
         restore(restored, entries)
         restored.process(*(StreamBatch(_rows(2 * _ROWS, key_type)) for _ in join.inputs))
-        if join.spec.may_overflow:
+        if join.spec.may_spill:
             restored.end()  # values on disk come out by a way of their own
 
 
@@ -186,7 +186,7 @@ def _load_around(join: BoundJoin) -> None:
     driver.state.compact()
     driver.state.sweep()
     sweep_ended(driver.state.arrays)
-    driver.statements.memory.archive(driver.state)
+    driver.punctuations.memory.archive(driver.state)
     entries = [journal.write(driver), journal.write(driver)]
     restore(join.driver(), entries)
     rows, gone = np.empty((0, 2), np.int64), np.empty(0, np.int64)
@@ -199,7 +199,9 @@ def _load_intake(join: BoundJoin) -> None:
     driver, objects = join.driver(), []
     for side, reader in enumerate(join.inputs):
         encode = partial(driver.tactic.encode, side)
-        intake = take_in(reader.stream, _parcelled(reader, 0), driver.codec, driver.state.sides[side], encode, False)
+        intake = prepare_batch(
+            reader.stream, _parcelled(reader, 0), driver.codec, driver.state.sides[side], encode, False
+        )
         intake.close()
         objects.append(intake.objects)
     merge_order(objects)

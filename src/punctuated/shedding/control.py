@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.arrow.ipc import from_json, to_json
-from punctuated.intake.prepare import Intake
+from punctuated.intake.prepare import PreparedBatch
 from punctuated.kernels import layout as lay
 from punctuated.model.counters import per_stream
 from punctuated.model.load import Allocate, smoothed
@@ -34,7 +34,7 @@ class ShedControl:
         self.shares = Shares()
         self.tuples, self.probing, self.stored = ([0, 0] for _ in range(3))
 
-    def apply(self, intakes: Sequence[Intake], now_us: int | None = None) -> None:
+    def apply(self, intakes: Sequence[PreparedBatch], now_us: int | None = None) -> None:
         """Flip the coins of a batch: rows get the hidden columns, and tuples that are shed get a status that says so.
 
         `now_us` is the engine's time of the batch.
@@ -56,7 +56,7 @@ class ShedControl:
         if self._pace is not None:
             self._pace.probes = sum(self.probing) - probed
 
-    def _next_shares(self, intakes: Sequence[Intake]) -> Shares:
+    def _next_shares(self, intakes: Sequence[PreparedBatch]) -> Shares:
         times = [intake.objects.ts for intake in intakes if intake.objects.ts.size]
         if not times:
             return self.shares

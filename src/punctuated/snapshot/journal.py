@@ -16,7 +16,7 @@ from punctuated.arrow.rows import widen
 from punctuated.kernels.layout import Records
 from punctuated.kernels.sequences import apply_keyed, compare_keyed, missing
 from punctuated.snapshot.fingerprint import Fingerprint, check
-from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, LoadedLog, Log, Part
+from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, LoadedRowLog, RowLog, SavedPart
 
 
 def changes(before: Records, now: Records) -> tuple[Records, Ints]:
@@ -42,7 +42,7 @@ class Snapshotable(Protocol):
     """What a journal writes and restores: a driver."""
 
     @property
-    def parts(self) -> Mapping[str, Part]:
+    def parts(self) -> Mapping[str, SavedPart]:
         """Everything that outlives a batch, in the order in which it is loaded."""
 
     @property
@@ -80,7 +80,7 @@ class Journal:
         self._records[name] = now
         return {f"{name}.changed": changed.tobytes(), f"{name}.gone": gone.tobytes()}
 
-    def _appended(self, name: str, log: Log) -> Bundle:
+    def _appended(self, name: str, log: RowLog) -> Bundle:
         before, marked = self._logs.get(name, (NO_INTS, NO_INTS))
         self._logs[name] = log.ids, log.marked
         lowest = int(log.ids[0]) if log.ids.size else log.next_id
@@ -161,13 +161,15 @@ class _GatheredLog:
         if self._ids[-1].size:
             self._rows.append(widen(from_ipc(entry[f"{self._name}.rows"]), self._schema))
 
-    def loaded(self) -> LoadedLog:
+    def loaded(self) -> LoadedRowLog:
         ids = np.concatenate(self._ids)
         kept = np.flatnonzero(self._is_kept(ids))
         kept = kept[np.argsort(ids[kept], kind="stable")]  # one that came back stands behind younger ones
         rows = pa.concat_tables(self._rows)
         table = (rows if _are_all(kept, ids.size) else rows.take(pa.array(kept))).combine_chunks()
-        return LoadedLog(ids[kept], self._next_id, table, ids[kept][np.isin(ids[kept], np.concatenate(self._marked))])
+        return LoadedRowLog(
+            ids[kept], self._next_id, table, ids[kept][np.isin(ids[kept], np.concatenate(self._marked))]
+        )
 
     def _is_kept(self, ids: Ints) -> npt.NDArray[np.bool_]:
         """Which of all rows no later entry says to be gone, by its number or by the lowest one that is left."""

@@ -23,7 +23,7 @@ NO_INTS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
-class Log:
+class RowLog:
     """Rows by ascending numbers; a mark, once set, stays. One that was gone may come back under its number."""
 
     ids: Ints
@@ -33,7 +33,7 @@ class Log:
 
 
 @dataclass(frozen=True)
-class LoadedLog:
+class LoadedRowLog:
     """A log that was read back."""
 
     ids: Ints
@@ -48,7 +48,7 @@ class Content:
 
     plain: Bundle = field(default_factory=dict)
     records: dict[str, Records] = field(default_factory=dict)
-    logs: dict[str, Log] = field(default_factory=dict)
+    logs: dict[str, RowLog] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class Loaded:
 
     plain: Bundle
     records: dict[str, Records]
-    logs: dict[str, LoadedLog]
+    logs: dict[str, LoadedRowLog]
 
 
-class Part(Protocol):
+class SavedPart(Protocol):
     """A part of a driver's state. One that was just made, and holds nothing, gives the shape of its content too."""
 
     def save(self) -> Content:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from punctuated.kernels.layout import Records
-from punctuated.snapshot.parts import NO_INTS, Ints, Log
+from punctuated.snapshot.parts import NO_INTS, Ints, RowLog
 from punctuated.storage.scratch import TableStore
 
 Mask = npt.NDArray[np.bool_]
@@ -135,7 +135,7 @@ class BlockStore:
         """The number of the next block, as bytes."""
         return np.int64(self.next_number).tobytes()
 
-    def save_tables(self, name: str, as_row: Callable[[int], pa.Table], empty: pa.Table) -> dict[str, Log]:
+    def save_tables(self, name: str, as_row: Callable[[int], pa.Table], empty: pa.Table) -> dict[str, RowLog]:
         """A log of that name with a row for each block; none if the tables stay where they are."""
         if self.tables.is_durable:
             return {}
@@ -144,7 +144,7 @@ class BlockStore:
         def rows(at: Ints) -> pa.Table:
             return pa.concat_tables([empty, *map(as_row, numbers[at].tolist())])
 
-        return {name: Log(numbers, self.next_number, rows)}
+        return {name: RowLog(numbers, self.next_number, rows)}
 
     def load(self, records: Records, next_number: bytes) -> None:
         """Know the blocks of a saved state again, all of their entries alive; a durable store has their tables."""

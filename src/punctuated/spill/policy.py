@@ -14,9 +14,9 @@ from punctuated.kernels.layout import Objects
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.pattern import Pattern
 from punctuated.output.collector import Collector
-from punctuated.punctuations.memory import Statements
-from punctuated.punctuations.pending_ranges import Pending
-from punctuated.snapshot.parts import Ints, Part
+from punctuated.punctuations.memory import PunctuationState
+from punctuated.punctuations.pending_ranges import PendingRange
+from punctuated.snapshot.parts import Ints, SavedPart
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore
 from punctuated.state.setup import DriverSetup
@@ -30,7 +30,7 @@ class Stored:
     codec: KeyCodec
     state: JoinState
     rows: tuple[RowStore, ...]
-    statements: Statements
+    punctuations: PunctuationState
     collector: Collector
     node_codes: Callable[[int, pa.Table], Ints]  # the codes of the values that hold such tuples of a side
 
@@ -39,7 +39,7 @@ class SpillPolicy(Protocol):
     """Decides what goes to disk, and sees to it that what the next objects need is in memory."""
 
     @property
-    def parts(self) -> Mapping[str, Part]:
+    def parts(self) -> Mapping[str, SavedPart]:
         """What outlives a batch, by the names that saved states have for it."""
 
     @property
@@ -61,5 +61,5 @@ class SpillPolicy(Protocol):
     def before_range(self, patterns: tuple[Pattern, ...]) -> None:
         """A range is about to take effect: its values must be in memory, unless the policy catches up later."""
 
-    def after_range(self, side: int, ending: Pending) -> None:
+    def after_range(self, side: int, ending: PendingRange) -> None:
         """A range of this side has taken effect."""

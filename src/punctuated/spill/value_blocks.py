@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from punctuated.arrow.ipc import from_ipc, to_ipc
 from punctuated.kernels.layout import NEVER, NOT_SET
-from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, LoadedLog
+from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, LoadedRowLog
 from punctuated.spill.blocks import BlockStore
 from punctuated.spill.clean_values import ReturningValues, TakenValues
 from punctuated.spill.detached import DetachedTuples, DetachedValues
@@ -280,7 +280,7 @@ class ValueBlocks:
         order = np.argsort(whole, kind="stable")
         self._index.add(whole[order], at[order])
 
-    def _restore(self, log: LoadedLog) -> None:
+    def _restore(self, log: LoadedRowLog) -> None:
         """Write all blocks again, each with a list of its own."""
         self._blocks.records["list"], self._blocks.records["offset"] = self._blocks.numbers, 0
         for at, number in enumerate(log.ids.tolist()):

@@ -24,8 +24,8 @@ from punctuated.model.memory import Allowance, Memory
 from punctuated.model.pattern import Pattern
 from punctuated.model.spec import JoinSpec
 from punctuated.model.window import CountWindow
-from punctuated.punctuations.pending_ranges import Pending
-from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, Part
+from punctuated.punctuations.pending_ranges import PendingRange
+from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, SavedPart
 from punctuated.spill.clean_values import CleanValues, TakenValues
 from punctuated.spill.detached import DetachedValues
 from punctuated.spill.index import position_of
@@ -55,7 +55,7 @@ class SpilledValues:
         arrays, width = stored.state.arrays, stored.state.width
         widths = width if arrays.endings.size else 0, width if arrays.last_ends.size else 0
         self.blocks = ValueBlocks(store, [rows.schema for rows in stored.rows], widths)
-        self.parts: dict[str, Part] = {"cold": self}
+        self.parts: dict[str, SavedPart] = {"cold": self}
         self._order, self._inputs = NO_INTS, list[lay.Objects]()
         self._recent = [NO_INTS]  # codes that this batch has touched since values were last spilled
         self._clean = CleanValues()
@@ -164,7 +164,7 @@ class SpilledValues:
             found = [self.blocks.between(low, high) for low, high in codec.intervals(patterns)]
         self._load(np.unique(np.concatenate([NO_INTS, *found])))
 
-    def after_range(self, side: int, ending: Pending) -> None:
+    def after_range(self, side: int, ending: PendingRange) -> None:
         """Its values are in memory, so kernels have done all that there was to do."""
 
     def _matching(self, number: int, patterns: Sequence[Pattern]) -> Ints:

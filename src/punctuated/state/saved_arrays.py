@@ -18,7 +18,7 @@ from punctuated.kernels.order import pack, unpack
 from punctuated.kernels.rebuild import find_values, mark_needed, restore_nodes, restore_values
 from punctuated.model.spec import JoinSpec
 from punctuated.model.times import to_microseconds
-from punctuated.snapshot.parts import Content, Ints, Loaded, LoadedLog, Log
+from punctuated.snapshot.parts import Content, Ints, Loaded, LoadedRowLog, RowLog
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore
 
@@ -92,10 +92,10 @@ class SavedArrays:
                 plain[f"places.{side}"] = self._places(side).tobytes()
         return plain
 
-    def _tuples(self, side: int) -> Log:
+    def _tuples(self, side: int) -> RowLog:
         state, rows = self._state, self._rows[side]
         ids, marks = rows.live_ids(state, side)
-        return Log(ids, rows.next_id, lambda places: rows.at(state, side, places), ids[marks & lay.MATCHED != 0])
+        return RowLog(ids, rows.next_id, lambda places: rows.at(state, side, places), ids[marks & lay.MATCHED != 0])
 
     def _remembered(self, needed: Mask) -> lay.Records:
         """Values of which more is known than their stored tuples say."""
@@ -149,7 +149,7 @@ class SavedArrays:
 
     # The way back
 
-    def _places_of(self, side: int, tuples: LoadedLog, plain: Bundle) -> lay.Records:
+    def _places_of(self, side: int, tuples: LoadedRowLog, plain: Bundle) -> lay.Records:
         if f"places.{side}" in plain:
             return np.frombuffer(plain[f"places.{side}"], lay.STORED)
         time = self._spec.streams[side].time

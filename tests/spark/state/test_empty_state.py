@@ -43,4 +43,4 @@ def test_the_state_is_empty_after_the_last_auction(spark: SparkSession, tmp_path
         assert driver.state.sides["n_pending"].tolist() == [0, 0]
         assert driver.state.sides["n_deadlines"].tolist() == [0, 0]
         assert sum(int(total) for total in driver.state.sides["tuples"]) > 0  # it is the state of the run
-        assert 0 < len(driver.statements.memory.runs) <= joined.spec.max_punctuations
+        assert 0 < len(driver.punctuations.memory.runs) <= joined.spec.max_punctuations

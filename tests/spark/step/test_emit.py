@@ -12,9 +12,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from punctuated.model.aggregate import Aggregate
 from punctuated.model.spec import JoinSpec, StreamSpec
 from punctuated.model.window import TimeWindow
-from punctuated.output.batch_result import REJECTED_SCHEMA, BatchResult, RenderedRows
+from punctuated.output.batch_result import REJECTED_SCHEMA, BatchResult, RenderedTuples
 from punctuated.output.groups.grouping import Grouping
-from punctuated.output.punctuations import Told
+from punctuated.output.punctuations import OutputPunctuations
 from punctuated.output.views import View, punctuation_schema
 from punctuated.spark.session.query import Query
 from punctuated.spark.state.bucket import new_bucket
@@ -40,9 +40,9 @@ def part() -> BatchResult:
     """A part of everything, in chunks."""
     results = in_chunks(QUERY.join.results)
     schema, zeros = punctuation_schema(["k"], [pa.int64()]), np.zeros(3, np.int64)
-    punctuations = Told(schema, lambda: [pa.nulls(3, pa.int64())], zeros, zeros, pa.array(["window"]))
-    rejected = RenderedRows(in_chunks(REJECTED_SCHEMA))
-    return BatchResult([results], [zeros], [punctuations], [], [rejected], watermark=5, horizon=5)
+    punctuations = OutputPunctuations(schema, lambda: [pa.nulls(3, pa.int64())], zeros, zeros, pa.array(["window"]))
+    rejected = RenderedTuples(in_chunks(REJECTED_SCHEMA))
+    return BatchResult([results], [zeros], [punctuations], [], [rejected], watermark=5, latest_ts=5)
 
 
 def taken_by_spark(query: Query, frames: Iterable[pd.DataFrame]) -> int:

@@ -29,7 +29,7 @@ from punctuated.model.punctuation import Punctuation
 from punctuated.model.rejection import Rejection
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, JoinType, OnViolation, Side, StreamSpec
 from punctuated.model.window import TimeWindow
-from punctuated.output.batch_result import REJECTED_SCHEMA, BatchResult, RenderedRows
+from punctuated.output.batch_result import REJECTED_SCHEMA, BatchResult, RenderedTuples
 from punctuated.output.chain import ChainReader
 from punctuated.output.groups.grouping import Grouping
 from punctuated.output.in_band import InBand
@@ -254,7 +254,7 @@ def test_nothing_is_left_when_all_keys_are_closed(n_buckets: int) -> None:
     for number in range(n_buckets):
         driver = steps.restored(number).driver
         assert driver.state.sides["live"].sum() == 0
-        assert len(driver.statements.memory.runs) == 1
+        assert len(driver.punctuations.memory.runs) == 1
         assert list(steps.entries(number).values())[-1] < 5_000
 
 
@@ -569,7 +569,7 @@ def test_what_an_earlier_join_has_rejected_is_passed_on_and_not_counted_again() 
     spec, inputs = replace(SPEC, streams=(chained, SPEC.right)), (reader, QUERY.join.inputs[RIGHT])
     query = replace(QUERY, join=replace(QUERY.join, spec=spec, inputs=inputs))
     rejected = pa.table([["A", "A"], ["late", "corrupt"], [5, None], ["{}", "{}"]], schema=REJECTED_SCHEMA)
-    told = QUERY.join.views.table(View.CHAIN, [BatchResult(rejected=[RenderedRows(rejected)])])
+    told = QUERY.join.views.table(View.CHAIN, [BatchResult(rejected=[RenderedTuples(rejected)])])
     packed = pa.Table.from_batches(list(Pack(LEFT, reader, 2)(iter(told.to_batches()))))
     clear_cache()
     rows, counted = Steps(query).run(packed), Metrics()

@@ -21,8 +21,8 @@ from punctuated.operator.family import Allow, Explained
 from punctuated.operator.tactic import Tactic
 from punctuated.output.collector import Collector
 from punctuated.output.pairs import PairCollector
-from punctuated.punctuations.memory import Statements
-from punctuated.snapshot.parts import Ints, Part
+from punctuated.punctuations.memory import PunctuationState
+from punctuated.snapshot.parts import Ints, SavedPart
 from punctuated.spill.policy import SpillPolicy, Stored
 from punctuated.spill.values import check_spilling, spill_values
 from punctuated.state.arrays import JoinState
@@ -38,7 +38,7 @@ class PWJoin:
 
     def __init__(self, spec: JoinSpec, codec: KeyCodec, state: JoinState) -> None:
         self._spec, self._codec, self.state = spec, codec, state
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, SavedPart] = {}
 
     def encode(self, side: int, rows: pa.Table) -> TupleKeys:
         """The codes of their keys."""
@@ -56,12 +56,12 @@ class PWJoin:
         """The codes of their keys."""
         return self.encode(side, rows).code
 
-    def forget_keys(self, statements: Statements) -> None:
+    def forget_keys(self, punctuations: PunctuationState) -> None:
         """Forget numbered keys that neither a value nor the memory of punctuations needs any more."""
         if not isinstance(self._codec, NumberedKeys):
             return
-        known, runs = self.state.arrays.values["code"][: self.state.n_values], statements.memory.runs
-        statements.note_keys()
+        known, runs = self.state.arrays.values["code"][: self.state.n_values], punctuations.memory.runs
+        punctuations.note_keys()
         if not self._codec.may_shrink(max(known.size, runs.size)):  # each of them has its own key
             return
         boundaries = self.state.boundary_codes()
@@ -70,9 +70,9 @@ class PWJoin:
             return
         known[:] = moved[known]
         self.state.recode_boundaries(moved[boundaries])
-        statements.renumber(moved)
+        punctuations.renumber(moved)
         self.state.collect_values()
-        statements.remember()
+        punctuations.remember()
 
     def adapt(self) -> None:
         """Nothing to choose: there is only one way to keep values."""

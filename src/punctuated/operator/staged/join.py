@@ -21,8 +21,8 @@ from punctuated.operator.staged.memory import MemoryLimit, Partitions, StampCloc
 from punctuated.operator.staged.punctuation_index import PunctuationIndex
 from punctuated.operator.staged.state import PartitionedState
 from punctuated.operator.staged.tasks import DiskJoin, PropagationTask, StatePurge, StateRelocation
-from punctuated.punctuations.pending_ranges import Pending
-from punctuated.snapshot.parts import Ints, Part
+from punctuated.punctuations.pending_ranges import PendingRange
+from punctuated.snapshot.parts import Ints, SavedPart
 from punctuated.spill.policy import Stored
 from punctuated.storage.scratch import TableStore
 
@@ -99,12 +99,12 @@ class StagedJoin:
         self._relocation = StateRelocation(self._partitioned, self.monitor, largest=policy.relocate == "largest")
         self._disk_join = DiskJoin(self._partitioned, self._purge)
         rule, is_primary = spec.algorithm.propagation, setup.place.is_primary
-        self._propagation = PropagationTask(self._partitioned, stored.statements, rule, is_primary=is_primary)
+        self._propagation = PropagationTask(self._partitioned, stored.punctuations, rule, is_primary=is_primary)
         self._n_collected = 0  # of the endings that wait for a purge, those that are in the index
-        self._ranges: list[tuple[int, Pending]] = []  # those that took effect since the last observation
+        self._ranges: list[tuple[int, PendingRange]] = []  # those that took effect since the last observation
         self._cleaned_before: int | None = None  # the index of an object that ends a stream
         self._is_empty, self._over = False, [False, False]
-        self.parts: dict[str, Part] = {
+        self.parts: dict[str, SavedPart] = {
             "disk parts": disk,
             "punctuation index": index,
             "stages": self._partitioned,
@@ -206,7 +206,7 @@ class StagedJoin:
     def before_range(self, patterns: tuple[Pattern, ...]) -> None:
         """Nothing: a later stage finds out which tuples on disk a range covers."""
 
-    def after_range(self, side: int, ending: Pending) -> None:
+    def after_range(self, side: int, ending: PendingRange) -> None:
         """The range enters the punctuation index with the next observation."""
         self._ranges.append((side, ending))
 

@@ -19,7 +19,7 @@ from punctuated.keys.codec import KeyCodec, NumberedKeys
 from punctuated.model.pattern import Pattern
 from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.operator.staged.memory import MemoryTuples
-from punctuated.punctuations.pending_ranges import Pending
+from punctuated.punctuations.pending_ranges import PendingRange
 from punctuated.snapshot.parts import Content, Ints, Loaded
 from punctuated.state.arrays import JoinState
 
@@ -50,7 +50,7 @@ class PunctuationIndex:
         """A stream has ended these values."""
         self._add(side, codes, codes, ts, is_range=False)
 
-    def add_range(self, side: int, ending: Pending) -> None:
+    def add_range(self, side: int, ending: PendingRange) -> None:
         """A stream has ended a range of values."""
         ends = (np.array([each], np.int64) for each in (ending.low, ending.high, ending.ts))
         (slot,) = self._add(side, *ends, is_range=True)

@@ -18,7 +18,7 @@ from punctuated.operator.staged.join import StagedJoin
 from punctuated.operator.tactic import Tactic
 from punctuated.output.collector import Collector
 from punctuated.output.pairs import PairCollector
-from punctuated.punctuations.memory import Statements
+from punctuated.punctuations.memory import PunctuationState
 from punctuated.spill.policy import SpillPolicy, Stored
 from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore
@@ -29,7 +29,7 @@ from punctuated.storage.scratch import TableStore
 class MemoryJoin(PWJoin):
     """The memory join, which is always on (PJ-13)."""
 
-    def forget_keys(self, statements: Statements) -> None:
+    def forget_keys(self, punctuations: PunctuationState) -> None:
         """Keys keep their numbers: tuples on disk have them."""
 
 

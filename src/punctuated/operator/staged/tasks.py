@@ -19,7 +19,7 @@ from punctuated.operator.staged.disk import CODE, SLOT, StampedTuples, with_stam
 from punctuated.operator.staged.events import Monitor
 from punctuated.operator.staged.memory import MemoryTuples, StampClock
 from punctuated.operator.staged.state import PartitionedState
-from punctuated.punctuations.memory import Statements
+from punctuated.punctuations.memory import PunctuationState
 from punctuated.punctuations.pending_ranges import OutputRange
 from punctuated.snapshot.parts import Ints
 
@@ -253,9 +253,16 @@ class PropagationTask:
     waits for the other stream to end the value.
     """
 
-    def __init__(self, partitioned: PartitionedState, statements: Statements, rule: Rule, *, is_primary: bool) -> None:
+    def __init__(
+        self, partitioned: PartitionedState, punctuations: PunctuationState, rule: Rule, *, is_primary: bool
+    ) -> None:
         """`is_primary`: of the buckets that all emit the same ranges, this is the one that counts them."""
-        self._partitioned, self._statements, self._rule, self._is_primary = partitioned, statements, rule, is_primary
+        self._partitioned, self._punctuations, self._rule, self._is_primary = (
+            partitioned,
+            punctuations,
+            rule,
+            is_primary,
+        )
 
     def propagate(self) -> None:
         """Emit all punctuations that the rule allows."""
@@ -325,6 +332,6 @@ class PropagationTask:
         state = self._partitioned.state
         before, state.quota = state.quota, max(state.quota, n)
         if state.lacks_values:
-            self._statements.archive()
+            self._punctuations.archive()
         state.make_room()
         state.quota = before

@@ -32,8 +32,8 @@ from punctuated.operator.windows.predicate import HIGHEST, LOWEST, RangePredicat
 from punctuated.operator.windows.statistics import WindowStatistics
 from punctuated.output.collector import Collector
 from punctuated.output.pairs import PairCollector
-from punctuated.punctuations.memory import Statements
-from punctuated.snapshot.parts import Content, Ints, Loaded, Part
+from punctuated.punctuations.memory import PunctuationState
+from punctuated.snapshot.parts import Content, Ints, Loaded, SavedPart
 from punctuated.spill.policy import SpillPolicy, Stored
 from punctuated.spill.values import check_spilling, looks_through_windows
 from punctuated.state.arrays import SMALLEST, JoinState
@@ -138,7 +138,7 @@ class WindowPair:
         self._spec, self._codec, self._ranged, self._chooser = spec, codec, ranged, chooser
         self.state = state
         self._statistics = WindowStatistics()
-        self.parts: dict[str, Part] = {"structures": self, "statistics": self._statistics}
+        self.parts: dict[str, SavedPart] = {"structures": self, "statistics": self._statistics}
 
     def encode(self, side: int, rows: pa.Table) -> TupleKeys:
         """Groups and intervals; one value holds all tuples. An interval that is empty matches nothing."""
@@ -166,7 +166,7 @@ class WindowPair:
         """The codes of the values that hold these tuples: one value holds all."""
         return np.zeros(len(rows), np.int64)
 
-    def forget_keys(self, statements: Statements) -> None:
+    def forget_keys(self, punctuations: PunctuationState) -> None:
         """Numbered keys that no tuple in the windows has any more go."""
         if isinstance(self._codec, NumberedKeys):
             moved = self._codec.keep_only(np.unique(self.state.groups()))

@@ -24,7 +24,7 @@ from punctuated.keys.pattern_match import match_columns
 from punctuated.model.aggregate import Aggregate
 from punctuated.output.batch_result import BatchResult
 from punctuated.output.groups.grouping import check_grouping, contains_key
-from punctuated.output.punctuations import Told
+from punctuated.output.punctuations import OutputPunctuations
 from punctuated.shedding.estimates import GroupEstimates
 
 _GROUPS, _MOMENTS = "groups", "moments"
@@ -237,9 +237,9 @@ class GroupBy:
             for each in batch.ranges:
                 hit = match_columns(each.patterns, columns)
                 ended_at[hit] = np.maximum(ended_at[hit], each.ts)
-        return np.where(ended_at != NEVER, ended_at, batch.horizon if batch.ended else FOREVER)
+        return np.where(ended_at != NEVER, ended_at, batch.latest_ts if batch.ended else FOREVER)
 
-    def _ended_by_name(self, punctuations: Sequence[Told], columns: Sequence[pa.ChunkedArray]) -> Ints:
+    def _ended_by_name(self, punctuations: Sequence[OutputPunctuations], columns: Sequence[pa.ChunkedArray]) -> Ints:
         """When a punctuation of a single value has ended each open group's value, NEVER if none has."""
         codec = key_codec([column.type for column in columns])
         encoded = [(*codec.encode(each.keys), each.ts) for each in punctuations]

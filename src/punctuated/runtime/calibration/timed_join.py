@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from punctuated.bind.bound_join import BoundJoin
 from punctuated.expressions.builders import band
-from punctuated.intake.prepare import Intake
+from punctuated.intake.prepare import PreparedBatch
 from punctuated.intake.reading import Reader
 from punctuated.kernels.layout import NO_PROBE, NO_STORE, Ints, Objects
 from punctuated.model.algorithm import PWJOIN, pair
@@ -86,7 +86,7 @@ class LeftOut:
     def __init__(self) -> None:
         self.status = (0, 0)
 
-    def apply(self, intakes: Sequence[Intake], now_us: int | None = None) -> None:
+    def apply(self, intakes: Sequence[PreparedBatch], now_us: int | None = None) -> None:
         for intake, status in zip(intakes, self.status, strict=True):
             intake.objects.status[:] |= status
 

@@ -21,7 +21,7 @@ from punctuated.intake.reading import Reader, announce
 from punctuated.model.batch import StreamBatch
 from punctuated.model.rejection import Rejection
 from punctuated.model.times import Fault
-from punctuated.output.batch_result import REJECTED_SCHEMA, RenderedRows, rejected_table
+from punctuated.output.batch_result import REJECTED_SCHEMA, RenderedTuples, rejected_table
 from punctuated.runtime.kernel_groups import Kernels
 from punctuated.spark.pack.bucket_ids import bucket_ids
 from punctuated.spark.state.cache import prepare_worker
@@ -41,7 +41,7 @@ Addressed: TypeAlias = tuple[int, bytes]  # the id of a bucket, and a blob for i
 class EarlyRejections(NamedTuple):
     """Rows that were rejected before they came to a bucket, and how many corrupt ones each stream has."""
 
-    rows: list[RenderedRows]
+    rows: list[RenderedTuples]
     n_corrupt: Counter[str]
 
 
@@ -55,7 +55,7 @@ def unpack_rejected(blobs: Sequence[bytes]) -> EarlyRejections:
     """The rejected rows in these blobs, in one table if there are any."""
     written = [{kind: from_ipc(table) for kind, table in unpack_bundle(data).items()} for data in blobs]
     tables = [each[kind] for each in written for kind in (_CORRUPT, _PASSED_ON) if len(each[kind])]
-    rows = [RenderedRows(pa.concat_tables(tables).combine_chunks())] if tables else []
+    rows = [RenderedTuples(pa.concat_tables(tables).combine_chunks())] if tables else []
     return EarlyRejections(rows, Counter(name for each in written for name in each[_CORRUPT]["stream"].to_pylist()))
 
 

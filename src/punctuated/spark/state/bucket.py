@@ -61,10 +61,10 @@ class Head:
 class StateLog:
     """Appends entries; starts again with a full entry when the others are larger than it."""
 
-    def __init__(self, handle: StatefulProcessorHandle, *, may_overflow: bool = False) -> None:
-        """`may_overflow`: buckets may put a part of their state into stored tables."""
+    def __init__(self, handle: StatefulProcessorHandle, *, may_spill: bool = False) -> None:
+        """`may_spill`: buckets may put a part of their state into stored tables."""
         self._entries = handle.getMapState("entries", _NUMBER, _DATA)
-        self._tables = handle.getMapState("tables", _NAME, _DATA) if may_overflow else None
+        self._tables = handle.getMapState("tables", _NAME, _DATA) if may_spill else None
         self._head = handle.getValueState("head", _HEAD)
 
     def head(self) -> Head | None:

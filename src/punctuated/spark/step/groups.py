@@ -122,7 +122,7 @@ def gather(packed: Sequence[pa.Table]) -> BatchResult:
     times = to_microseconds(rows.column(n), rows.column_names[n])
     ended, reached = bool(pc.any(whole["ended"]).as_py()), int(pc.max(whole["reached"]).as_py())
     watermark = FOREVER if ended else reached
-    return BatchResult([rows.remove_column(n)], [times], watermark=watermark, horizon=reached, ended=ended)
+    return BatchResult([rows.remove_column(n)], [times], watermark=watermark, latest_ts=reached, ended=ended)
 
 
 def group_tables(join: BoundJoin, groups: GroupBy, batch: BatchResult, is_first: bool) -> list[pa.Table]:

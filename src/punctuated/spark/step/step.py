@@ -40,7 +40,7 @@ class JoinStep(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state to Spark."""
-        self._log = StateLog(handle, may_overflow=self._query.join.spec.may_overflow)
+        self._log = StateLog(handle, may_spill=self._query.join.spec.may_spill)
 
     def handleInputRows(  # type: ignore[override]  # noqa: N802, names and types are Spark's
         self,
