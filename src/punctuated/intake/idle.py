@@ -23,7 +23,7 @@ from punctuated.snapshot.parts import Content, Loaded
 
 
 class IdleStreams:
-    """When each stream was last heard of, in the engine's time."""
+    """When each stream last sent anything, in the engine's time."""
 
     def __init__(self, streams: Sequence[StreamSpec]) -> None:
         self._streams = streams
@@ -61,7 +61,7 @@ class IdleStreams:
         return replace(batch, punctuations=(*batch.punctuations, moved))
 
     def save(self) -> Content:
-        """When each stream was last heard of."""
+        """When each stream last sent anything."""
         return Content({"last_seen": to_json(self._last_seen)})
 
     def load(self, saved: Loaded) -> None:

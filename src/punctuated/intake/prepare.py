@@ -173,17 +173,17 @@ def prepare_batch(
     """Sort a batch, reject what is late or ahead, encode the rest. `ours` is the side's record before the batch."""
     rows, ts = _sort_rows(stream, batch)
     keys = encode(rows)
-    said_at = ending_times(batch)
+    ended_at = ending_times(batch)
     newest = int(ours["newest"])
     came = Boundaries.of(stream, rows, ts)
     if batch.tick is None:
-        came_at = row_times(batch, ts, said_at)
+        came_at = row_times(batch, ts, ended_at)
         if came_at is not ts:
             came_at = np.sort(came_at)
-        times = times_of(stream, came_at, punctuation_times(batch, said_at), came, newest)
+        times = times_of(stream, came_at, punctuation_times(batch, ended_at), came, newest)
     else:
         times = read_tick(stream, batch.tick, newest)
-    punctuations, ranges, promises = _punctuations(stream, batch, said_at, codec, times)
+    punctuations, ranges, promises = _punctuations(stream, batch, ended_at, codec, times)
     boundaries = with_codes(times.boundaries, came, keys.code)
     ahead = times.are_ahead(ts)
     late = (ts < int(ours["watermark"])) & ~ahead
@@ -246,8 +246,8 @@ def ending_times(batch: StreamBatch) -> list[Times]:
 
 def punctuation_times(batch: StreamBatch, of_endings: Sequence[Times]) -> Times:
     """Times of the in-band punctuations other than flags; those of endings are given."""
-    said = zip(batch.endings, of_endings, strict=True)
-    times = [ts for endings, ts in said if endings.in_band and not endings.of_rows]
+    timed = zip(batch.endings, of_endings, strict=True)
+    times = [ts for endings, ts in timed if endings.in_band and not endings.of_rows]
     if batch.punctuations:
         times.append(_ints([p.ts for p in batch.punctuations if p.in_band]))
     return _joined(times) if times else _NO_INTS
@@ -255,19 +255,19 @@ def punctuation_times(batch: StreamBatch, of_endings: Sequence[Times]) -> Times:
 
 def row_times(batch: StreamBatch, ts: Times, of_endings: Sequence[Times]) -> Times:
     """Times of all rows: of tuples, which are given, and of rows that are not tuples."""
-    said = [more for endings, more in zip(batch.endings, of_endings, strict=True) if endings.of_rows]
-    said += [] if batch.passed is None else [batch.passed]
-    return np.concatenate([ts, *said]) if said else ts
+    more_ts = [times for endings, times in zip(batch.endings, of_endings, strict=True) if endings.of_rows]
+    more_ts += [] if batch.passed is None else [batch.passed]
+    return np.concatenate([ts, *more_ts]) if more_ts else ts
 
 
 def _punctuations(
-    stream: StreamSpec, batch: StreamBatch, said_at: Sequence[Times], codec: KeyCodec, times: BatchTimes
+    stream: StreamSpec, batch: StreamBatch, ended_at: Sequence[Times], codec: KeyCodec, times: BatchTimes
 ) -> tuple[_Punctuations, list[RangeEnding], list[Punctuation]]:
     """All punctuations of a batch except flags: single values as codes, others as positions in a list."""
     built = _Punctuations()
     ranges: list[RangeEnding] = []
     promises: list[Punctuation] = []
-    for endings, ts in zip(batch.endings, said_at, strict=True):
+    for endings, ts in zip(batch.endings, ended_at, strict=True):
         codes, valid = codec.encode(endings.keys.columns)
         if endings.of_rows:
             valid = valid & ~times.are_ahead(ts)

@@ -108,25 +108,25 @@ class BatchTimes:
         return found
 
 
-def times_of(stream: StreamSpec, ts: Times, told: Times, boundaries: Boundaries, newest: int) -> BatchTimes:
+def times_of(stream: StreamSpec, ts: Times, punctuation_ts: Times, boundaries: Boundaries, newest: int) -> BatchTimes:
     """What the tick of these tuples would say, for a batch that is not spread; most streams need no tick for that."""
     if stream.max_ahead_us is not None or stream.clustered:
-        return read_tick(stream, make_tick(stream, ts, told, boundaries), newest)
+        return read_tick(stream, make_tick(stream, ts, punctuation_ts, boundaries), newest)
     own = ts[-1:] if not stream.is_output else ts[:0]  # the times of results prove nothing
-    times = [int(array.max()) for array in (own, told) if array.size]
+    times = [int(array.max()) for array in (own, punctuation_ts) if array.size]
     return BatchTimes(max(times, default=NEVER), ())
 
 
-def make_tick(stream: StreamSpec, ts: Times, told: Times, boundaries: Boundaries) -> pa.Table:
-    """The tick of tuples with these ascending times, and of in-band punctuations at the times `told`."""
+def make_tick(stream: StreamSpec, ts: Times, punctuation_ts: Times, boundaries: Boundaries) -> pa.Table:
+    """The tick of tuples with these ascending times, and of in-band punctuations at the times `punctuation_ts`."""
     boundaries = boundaries.earliest()
     starts, ends = _spans(ts if not stream.is_output else ts[:0], stream.max_ahead_us)
-    told = np.unique(told) if stream.max_ahead_us is not None else np.sort(told)[-1:]
-    sizes = [starts.size, told.size, boundaries.ts.size]
+    punctuation_ts = np.unique(punctuation_ts) if stream.max_ahead_us is not None else np.sort(punctuation_ts)[-1:]
+    sizes = [starts.size, punctuation_ts.size, boundaries.ts.size]
     columns: dict[str, object] = {
         "kind": np.repeat(np.array([SPAN, PUNCTUATION, FIRST], np.uint8), sizes),
-        "low": np.concatenate([ts[starts], told, boundaries.ts]),
-        "high": np.concatenate([ts[ends], told, boundaries.ts]),
+        "low": np.concatenate([ts[starts], punctuation_ts, boundaries.ts]),
+        "high": np.concatenate([ts[ends], punctuation_ts, boundaries.ts]),
     }
     if stream.clustered:
         marks = pa.array(boundaries.mark, mask=~boundaries.valid)

@@ -54,20 +54,20 @@ class ChainReader(Reader):
         kept = results if self.shape.where is None else results.filter(pa.array(self.shape.kept(results)))
         return self.shape.shaped(kept).append_column(self.stream.time, kept[self.in_band.time])
 
-    def _endings(self, told: pa.Table) -> tuple[tuple[EndedKeys, ...], list[Punctuation]]:
-        if not len(told) or not self.stream.punctuated:  # the other join may be on another key
+    def _endings(self, punctuations: pa.Table) -> tuple[tuple[EndedKeys, ...], list[Punctuation]]:
+        if not len(punctuations) or not self.stream.punctuated:  # the other join may be on another key
             return (), []
         names = list(self.stream.key)
         if self.shape is not None:
             sources = [self.shape.source_of(name) for name in names]
-            told = told.select([*sources, *self.in_band.of_punctuations])
-            told = told.rename_columns([*names, *self.in_band.of_punctuations])
-        times = to_microseconds(told[self.in_band.time], self.in_band.time)
-        is_range = told[names[0]].is_null().to_numpy()
-        single = told.filter(pa.array(~is_range))
+            punctuations = punctuations.select([*sources, *self.in_band.of_punctuations])
+            punctuations = punctuations.rename_columns([*names, *self.in_band.of_punctuations])
+        times = to_microseconds(punctuations[self.in_band.time], self.in_band.time)
+        is_range = punctuations[names[0]].is_null().to_numpy()
+        single = punctuations.filter(pa.array(~is_range))
         keys = recast(single.select(names), pa.schema(list(zip(names, self.types, strict=True))))
         endings = (EndedKeys(keys, pa.chunked_array([pa.array(times[~is_range])]), in_band=False),) if len(keys) else ()
-        texts = told[self.in_band.pattern].filter(pa.array(is_range)).to_pylist()
+        texts = punctuations[self.in_band.pattern].filter(pa.array(is_range)).to_pylist()
         over = zip(times[is_range].tolist(), texts, strict=True)
         return endings, [Punctuation(ts, self._whole(text), in_band=False) for ts, text in over]
 

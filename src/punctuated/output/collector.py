@@ -120,10 +120,10 @@ class Collector(ABC):
         if common["n_punctuations"]:
             self._take_punctuations(state.arrays.punctuations[: int(common["n_punctuations"])])
         if common["n_rejected"]:
-            told = self.pending_rejections(state)
-            state.common["rejected"] -= int(common["n_rejected"]) - told.size
-            self.rejections.add_entries(told)
-            self._take_rejected(told)
+            entries = self.pending_rejections(state)
+            state.common["rejected"] -= int(common["n_rejected"]) - entries.size
+            self.rejections.add_entries(entries)
+            self._take_rejected(entries)
         for cursor in ("n_unmatched", "n_punctuations", "n_rejected"):
             state.common[cursor] = 0
 
@@ -151,7 +151,7 @@ class Collector(ABC):
 
     def _take_punctuations(self, entries: lay.Records) -> None:
         code, ts, reason = (entries[name].copy() for name in ("code", "ts", "reason"))
-        self.batch.punctuations.append(self._told(self._codec.decode_later(code), ts, reason))
+        self.batch.punctuations.append(self._punctuations(self._codec.decode_later(code), ts, reason))
 
     def add_ranges(self, ranges: Sequence[OutputRange]) -> None:
         """Range punctuations of the output."""
@@ -161,9 +161,11 @@ class Collector(ABC):
         keys = [pa.nulls(len(ranges), dtype) for dtype in self._codec.types]
         texts = pa.array([print_patterns(each.patterns, self._codec.types) for each in ranges])
         ts, reason = (np.array(each, np.int64) for each in zip(*((one.ts, one.reason) for one in ranges), strict=True))
-        self.batch.punctuations.append(self._told(lambda: keys, ts, reason, texts))
+        self.batch.punctuations.append(self._punctuations(lambda: keys, ts, reason, texts))
 
-    def _told(self, keys: Decoded, ts: Ints, reasons: Ints, texts: pa.Array | None = None) -> OutputPunctuations:
+    def _punctuations(
+        self, keys: Decoded, ts: Ints, reasons: Ints, texts: pa.Array | None = None
+    ) -> OutputPunctuations:
         return OutputPunctuations(self._punctuation_schema, keys, ts, reasons, self._reasons, texts)
 
     def _take_rejected(self, entries: lay.Records) -> None:

@@ -52,8 +52,8 @@ class View(StrEnum):
 def punctuation_schema(names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Schema:
     """Key columns (null for ranges), the time in microseconds, the reason, and the pattern as text."""
     keys = [pa.field(name, dtype) for name, dtype in zip(names, types, strict=True)]
-    told = zip(free_names(("ts", "reason", "pattern"), names), (pa.int64(), pa.string(), pa.string()), strict=True)
-    return pa.schema([*keys, *told])
+    others = zip(free_names(("ts", "reason", "pattern"), names), (pa.int64(), pa.string(), pa.string()), strict=True)
+    return pa.schema([*keys, *others])
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,10 @@ class Views:
         known = LatestResults([self.results.field(name).type for name in self.key]) if latest is None else latest
         for table, ts in zip(batch.results, batch.result_ts, strict=True):
             known.add([table[name] for name in self.key], ts)
-        told = batch.punctuations
-        return [replace(each, ts=known.not_before(each.keys, each.ts, batch.latest_ts)).for_joins for each in told]
+        punctuations = batch.punctuations
+        return [
+            replace(each, ts=known.not_before(each.keys, each.ts, batch.latest_ts)).for_joins for each in punctuations
+        ]
 
     def _progress(self, batch: BatchResult) -> list[pa.Table]:
         """The output watermark as a row of its own, or the end of the output."""

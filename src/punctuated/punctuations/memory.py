@@ -179,7 +179,7 @@ class PunctuationState:
     # A batch
 
     def mark_broken(self, side: int, intake: PreparedBatch) -> None:
-        """Which tuples break a promise that speaks of ranges, or of more than the key."""
+        """Mark the tuples that break a promise over ranges, or over more than the key."""
         stream, ours = self._spec.streams[side], self._state.sides[side]
         fresh = [Promise(stream.columns, each.patterns, each.ts) for each in intake.promises]
         known = [] if self._promises is None else self._promises[side]
@@ -205,20 +205,20 @@ class PunctuationState:
             ends = np.flatnonzero(objects.punctuation_kind == lay.END_STREAM)
             noted = np.flatnonzero(objects.punctuation_kind == lay.PROMISE_ONLY)
             for i in noted[: np.searchsorted(noted, ends[0]) if ends.size else None].tolist():
-                told = intakes[side].promises[int(objects.punctuation_code[i])]
+                promise = intakes[side].promises[int(objects.punctuation_code[i])]
                 place = int(np.flatnonzero(order == pack_object(i, True, side))[0])
                 common["timers"] += 1
                 number = int(common["timers"][0])
                 columns, touched = self._spec.streams[side].columns, first_seq + place + 1
-                announced = not told.in_band
-                self.promises[side].append(Promise(columns, told.patterns, told.ts, number, touched, announced))
+                announced = not promise.in_band
+                self.promises[side].append(Promise(columns, promise.patterns, promise.ts, number, touched, announced))
 
     def meet_range(self, side: int, ending: RangeEnding, spill: RangeListener | None) -> list[OutputRange]:
-        """A range ending has arrived; returns what the output is told."""
+        """A range ending has arrived; returns the ranges that are over in the output because of it."""
         return self.ranges.meet(side, ending, self._state, spill)
 
     def fire_range(self, spill: RangeListener | None) -> list[OutputRange]:
-        """A range ending is due; returns what the output is told."""
+        """A range ending is due; returns the ranges that are over in the output because of it."""
         return self.ranges.fire(self._state, spill)
 
     # What outlives the batch

@@ -75,9 +75,9 @@ class PromiseMemory:
 
 
 def _write(promise: Promise, schema: pa.Schema) -> list[Any]:
-    told = {n: p for n, p in zip(promise.columns, promise.patterns, strict=True) if not isinstance(p, Wildcard)}
-    text = print_patterns(list(told.values()), [schema.field(name).type for name in told])
-    return [list(told), text, promise.ts, promise.order, promise.touched, promise.announced]
+    restricted = {n: p for n, p in zip(promise.columns, promise.patterns, strict=True) if not isinstance(p, Wildcard)}
+    text = print_patterns(list(restricted.values()), [schema.field(name).type for name in restricted])
+    return [list(restricted), text, promise.ts, promise.order, promise.touched, promise.announced]
 
 
 def _read(written: list[Any], schema: pa.Schema) -> Promise:

@@ -1,7 +1,7 @@
 """The rows of stored tuples: Arrow chunks addressed by row number, compacted when they are mostly dead.
 
 Row numbers count the rows of earlier batches first, then those of the batch at hand, then rows that were loaded from
-disk while it was processed: so nothing that was numbered gets another number before it is said so (see `gather`).
+disk while it was processed: so numbers change only where this is documented (see `gather`).
 """
 
 from collections.abc import Iterator

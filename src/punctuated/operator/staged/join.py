@@ -2,7 +2,7 @@
 
 The loop joins what is in memory, with its own purges and propagation switched off. After each part of a batch the
 monitor observes the join, and the registry calls the tasks that listen to the events that have occurred: disk join,
-state purge, state relocation, index build, propagation. Which task listens to which event is said by the policy (see
+state purge, state relocation, index build, propagation. Which task listens to which event the policy decides (see
 `wire`), and by the listeners themselves, at any time.
 
 Invariant: when the streams have ended, every pair has come out, and each once. A part of a batch ends where an event
