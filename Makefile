@@ -71,7 +71,7 @@ kernels: $(READY)
 
 .PHONY: cluster-test
 cluster-test: $(READY) ## kill workers of a Spark cluster: nothing is lost or doubled (ARGS="--kills 5 --seed 7")
-	@PYTHONPATH=tests $(BIN)/python -m cluster.exactly_once $(ARGS)
+	@PYTHONPATH=tests:tests/support $(BIN)/python -m cluster.exactly_once $(ARGS)
 
 .PHONY: wheel-test
 wheel-test: $(READY) ## build the wheel, try it in empty environments (ARGS="--python python3.12 --spark 4.3")

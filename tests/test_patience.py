@@ -44,6 +44,6 @@ def test_a_test_gets_another_chance(message: str, outcome: str, tmp_path: Path) 
     (tmp_path / "test_it.py").write_text(TESTS.format(message=message))
     options = ["-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={tmp_path}", "-q", "-x"]
     command = [sys.executable, "-m", "pytest", *options, str(tmp_path)]
-    environment = {"PYTHONPATH": str(Path(__file__).parent), "PATH": ""}
+    environment = {"PYTHONPATH": str(Path(__file__).parent / "support"), "PATH": ""}
     ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert outcome in ran.stdout, ran.stdout + ran.stderr

@@ -61,7 +61,9 @@ def connect_server(folder: Path) -> Iterator[str]:
 def run_client(remote: str, folder: Path) -> None:
     """The program in a process of its own: a classic session of this one would stand in its way."""
     tests = Path(__file__).parents[2]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(tests), str(tests / "support"), os.environ.get("PYTHONPATH", "")])
+    }
     outcome = subprocess.run(
         [sys.executable, "-m", "spark.connect_query", remote, str(folder)],
         env=environment,

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sql_streams import tables
 
-FOLDER = Path(__file__).parent / "sql" / "corpus"
+FOLDER = Path(__file__).parents[1] / "sql" / "corpus"
 LENGTHS = {"w": "20 minutes", "w1": "10 minutes", "w2": "20 minutes", "w3": "15 minutes"}  # what names stand for
 _HEADING = re.compile(r"^-- (\w+)$", re.MULTILINE)
 _MACROS = (
