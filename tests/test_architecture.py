@@ -1,0 +1,39 @@
+"""The page and the picture of the folders are what their docstrings say; make them by scripts/draw_architecture.py."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = sorted(path.parent for path in (ROOT / "src" / "punctuated").rglob("__init__.py"))
+
+
+@pytest.fixture(scope="module")
+def drawing() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("draw_architecture", ROOT / "scripts" / "draw_architecture.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_page_and_picture_are_up_to_date(drawing: ModuleType) -> None:
+    known, text = drawing.folders(), drawing.PAGE.read_text(encoding="utf-8")
+    assert drawing.page(text, known) == text
+    assert drawing.picture(known) + "\n" == drawing.PICTURE.read_text(encoding="utf-8")
+
+
+def test_every_folder_of_tests_that_the_page_names_is_there(drawing: ModuleType) -> None:
+    assert [each.tests for each in drawing.folders() if not (ROOT / each.tests).is_dir()] == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS[1:], ids=lambda path: str(path.relative_to(FOLDERS[0])))
+def test_every_folder_says_what_it_may_import_and_where_its_tests_are(folder: Path) -> None:
+    text = (folder / "__init__.py").read_text(encoding="utf-8")
+    assert re.search(r"\b(May import|[Ii]mports)\b", text)
+    assert "tests/" in text
