@@ -18,7 +18,7 @@ import punctuated as pt
 from punctuated.model.memory import Memory
 from punctuated.model.spec import JoinSpec
 from punctuated.spark.session.local import read_files, write_files
-from punctuated.spark.state import bucket as stored_tables
+from punctuated.spark.state import store as stored_tables
 from punctuated.spill import value_blocks
 from punctuated.storage.chunk_files import FOLDER_VARIABLE
 from punctuated.testing.checks import COUNTED, Observed, check_equals_oracle
