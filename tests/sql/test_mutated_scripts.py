@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from punctuated.cli.run_tables import run_on_tables
+from punctuated.cli.run import run_on_tables
 from punctuated.cli.view import LinesView
 from punctuated.errors import PunctuatedError
 from punctuated.sql.parse.dialect import tokens_of

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from punctuated.aggregates.accumulator import Accumulator, Ints, Mask
+from punctuated.aggregates.accumulator import Accumulator, Counts, Ends, Ints, Mask
 from punctuated.aggregates.extremes import ArrowExtremes, NumberExtremes
-from punctuated.aggregates.rows import Counts, Ends
 from punctuated.aggregates.sums import ExactSums, WholeSums
 from punctuated.aggregates.variances import FloatSquares, WholeSquares, deviations, variances
 from punctuated.model.aggregate import Aggregate

@@ -1,15 +1,56 @@
 """`punctuated run FILE.sql`: a script of streams and queries is checked, and run on Spark or on tables."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from punctuated.cli.output import AsJsonLines
+from punctuated.cli.output import AsJsonLines, counted
+from punctuated.cli.run_check import file_position, show_plan
+from punctuated.cli.view import ProgressView
 from punctuated.errors import PunctuatedError
 from punctuated.model.window import parse_duration
+from punctuated.sql.bind.catalog import Catalog
+from punctuated.sql.parse.errors import at
+from punctuated.sql.parse.syntax import Explain
+from punctuated.sql.run.script import CheckedStatement, Script, bound, recorded_warnings
+from punctuated.sql.run.sinks import CONSOLE
+from punctuated.sql.run.tables import check_written_here, write_results
+from punctuated.sql.sources.tables import TableSources
 
 _ROWS = 20  # of a micro-batch are shown on a terminal
+
+
+def run_on_tables(script: Script, checked: Sequence[CheckedStatement], view: ProgressView) -> None:
+    """Run the statements of a script that has passed the check."""
+    written = set[str]()
+    for each in checked:
+        if each.target is not None:
+            with at(each.task.position):
+                check_written_here(each.target, written)
+                written.add(each.target.shown)
+    catalog = script.catalog(TableSources(script.folder))
+    for each in checked:
+        with at(each.task.position), recorded_warnings() as caught:
+            _run(each, script, catalog, view)
+        for text in caught:
+            if text not in each.warnings:  # these were shown before the run
+                view.say(f"{file_position(script.path, each)}: warning: {text}")
+
+
+def _run(checked: CheckedStatement, script: Script, catalog: Catalog, view: ProgressView) -> None:
+    query, target = bound(checked.task, catalog), checked.target
+    if isinstance(checked.task, Explain):
+        show_plan(view, script, checked, query.explain())
+    elif target is None or target.format == CONSOLE:
+        view.rows(f"line {checked.task.position.line}", query.results)
+    else:
+        n = write_results(query, target)
+        view.say(f"{target.name} → {target.shown}: {counted(n, 'row')}")
+
+
+# The command
 
 
 def run_script(
@@ -53,8 +94,6 @@ def run_script(
         if check:
             show_plans(script, checked, as_json)
         elif tables:
-            from punctuated.cli.run_tables import run_on_tables
-
             run_on_tables(script, checked, view)
         else:
             from punctuated.cli.run_spark import SparkOptions, run_on_spark

@@ -1,14 +1,20 @@
 """The memory of punctuations (XD-12): what the streams have ended, as far as it is remembered.
 
-Values that are over in the output leave the I-Nodes for runs of consecutive codes; range endings and promises are made
-when the first one comes. The loop looks a value up in this memory when it meets it first. The memory is bounded:
-entries beyond a cap are forgotten at the end of a batch, the least recently touched first. That never changes the
-results of streams that keep their promises.
+Values that are over in the output leave the I-Nodes for runs of consecutive codes. Range endings are kept, and promises
+over ranges or over attributes outside the key; both are made when the first one comes. The loop looks a value up in
+this memory when it meets it first. The memory is bounded: entries beyond a cap are forgotten at the end of a batch, the
+least recently touched first. That never changes the results of streams that keep their promises.
+
+Objects of a batch are processed in the order of time, so a punctuation takes effect within a batch only before later
+times. A tuple therefore breaks a promise iff its time is later, or the punctuation was in effect before the batch. That
+needs no loop.
 """
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +27,13 @@ from punctuated.kernels.archive import archive_values
 from punctuated.kernels.order import pack_object
 from punctuated.kernels.value_index import inherit_all
 from punctuated.keys.codec import KeyCodec
+from punctuated.keys.pattern_match import match_columns
 from punctuated.model.algorithm import Propagation
 from punctuated.model.batch import BucketId
+from punctuated.model.pattern import Pattern, Wildcard
+from punctuated.model.pattern_text import parse_punctuation, print_patterns
 from punctuated.model.spec import JoinSpec
 from punctuated.punctuations.pending_ranges import OutputRange, PendingRange
-from punctuated.punctuations.promises import Promise, PromiseMemory, broken
 from punctuated.punctuations.ranges import RangeEndings, RangeListener
 from punctuated.punctuations.segments import named_by
 from punctuated.snapshot.parts import Content, Loaded, SavedPart
@@ -33,6 +41,76 @@ from punctuated.state.arrays import JoinState
 
 Ints = npt.NDArray[np.int64]
 _SLACK = 9 / 8  # room per run in a batch that adds to them again and again: new memory takes longer than to fill it
+
+# Promises
+
+
+@dataclass(frozen=True)
+class Promise:
+    """No tuple of the stream matches these patterns after `ts`."""
+
+    columns: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+    ts: int
+    order: int = 0  # order of arrival
+    touched: int = 0
+    announced: bool = False  # it came apart from the stream: in effect only beyond `ts`
+
+
+def broken(
+    promises: Sequence[Promise], fresh: Sequence[Promise], rows: pa.Table, ts: npt.NDArray[np.int64], watermark: int
+) -> npt.NDArray[np.bool_]:
+    """Rows that break an earlier promise, or one of this batch; `watermark` is the one before the batch."""
+    mask = np.zeros(ts.size, np.bool_)
+    for known, promise in [*((True, p) for p in promises), *((False, p) for p in fresh)]:
+        in_effect = known and watermark >= promise.ts + promise.announced
+        suspects = np.ones(ts.size, np.bool_) if in_effect else ts > promise.ts
+        if suspects.any():
+            mask |= suspects & match_columns(promise.patterns, [rows[name] for name in promise.columns])
+    return mask
+
+
+# Promises that are remembered
+
+
+class PromiseMemory:
+    """The promises of all streams."""
+
+    def __init__(self, schemas: tuple[pa.Schema, ...]) -> None:
+        self._schemas = schemas
+        self.kept: tuple[list[Promise], ...] = tuple([] for _ in schemas)
+
+    def __getitem__(self, side: int) -> list[Promise]:
+        return self.kept[side]
+
+    def forget(self, orders: Set[int]) -> None:
+        """Forget those with these places in the order of arrival."""
+        for promises in self.kept:
+            promises[:] = [each for each in promises if each.order not in orders]
+
+    def save(self) -> Content:
+        """Each with the names of the columns that it restricts: the stream may gain others."""
+        both = zip(self.kept, self._schemas, strict=True)
+        return Content({"kept": to_json([[_write(each, schema) for each in promises] for promises, schema in both])})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on with the promises of `save`."""
+        for promises, schema, written in zip(self.kept, self._schemas, from_json(saved.plain["kept"]), strict=True):
+            promises[:] = [_read(each, schema) for each in written]
+
+
+def _write(promise: Promise, schema: pa.Schema) -> list[Any]:
+    restricted = {n: p for n, p in zip(promise.columns, promise.patterns, strict=True) if not isinstance(p, Wildcard)}
+    text = print_patterns(list(restricted.values()), [schema.field(name).type for name in restricted])
+    return [list(restricted), text, promise.ts, promise.order, promise.touched, promise.announced]
+
+
+def _read(written: list[Any], schema: pa.Schema) -> Promise:
+    names, text, *rest = written
+    return Promise(tuple(names), parse_punctuation(text, [schema.field(name).type for name in names]), *rest)
+
+
+# Values that are over
 
 
 class PunctuationMemory:

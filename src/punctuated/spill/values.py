@@ -312,8 +312,6 @@ def _distinct(positions: Ints) -> Ints:
 
 def check_spilling(spec: JoinSpec) -> None:
     """Raise if a join is given `memory=` but cannot work with a part of its tuples on disk."""
-    if spec.memory is None:
-        return
     if not spec.left.key:
         raise AlgorithmError(
             "memory= is for joins with a key: without one, every tuple is compared with all others; give pt.stream "

@@ -15,7 +15,7 @@ from punctuated.model.shed import Shed
 from punctuated.model.spec import RIGHT, JoinSpec, StreamSpec
 from punctuated.model.window import CountWindow
 from punctuated.operator.driver import JoinDriver
-from punctuated.operator.windows.statistics import WindowStatistics
+from punctuated.operator.windows.tactic import WindowStatistics
 from punctuated.snapshot.journal import Journal, restore
 from punctuated.state.setup import DriverSetup
 

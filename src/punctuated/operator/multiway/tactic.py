@@ -87,7 +87,8 @@ class ManyStreams:
             raise AlgorithmError("shed= is for joins of two streams; leave it out, or join two at a time")
         if spec.memory is not None and spec.left.key and spec.algorithm.walk not in (None, HW.walk):
             raise looks_through_windows(spec)
-        check_spilling(spec)
+        if spec.memory is not None:
+            check_spilling(spec)
 
     def build(
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow

@@ -94,7 +94,8 @@ class ValueJoins:
                 f"algorithm={spec.algorithm.name!r} needs a key; without one use 'auto' or a pair of structures "
                 "such as 'TT', 'BN' or 'NN'"
             )
-        check_spilling(spec)
+        if spec.memory is not None:
+            check_spilling(spec)
 
     def build(
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow

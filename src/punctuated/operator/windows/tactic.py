@@ -2,7 +2,9 @@
 
 Two tuples match if their groups are equal and their intervals overlap. The group is the key's code, one for all if
 there is no key; the interval comes from comparisons between one column of each side (KN-05). A structure names tuples
-by their positions in the rings, so whatever moves nodes rebuilds the structures.
+by their positions in the rings, so whatever moves nodes rebuilds the structures. Which structures are the cheapest is
+chosen by rates that are counted in event time and saved with the state (KN-32, KN-38): a batch that is repeated leads
+to the same choice.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,12 +18,12 @@ from punctuated.expressions.evaluate import where_predicate
 from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels import layout as lay
-from punctuated.kernels.layout import Objects
+from punctuated.kernels.layout import FOREVER, NEVER, NO_PROBE, NO_STORE, NULL_KEY, Objects
 from punctuated.kernels.windows.process import process_pairs
 from punctuated.kernels.windows.structures import lacks_room
 from punctuated.keys.codec import KeyCodec, NumberedKeys
 from punctuated.model.algorithm import STRUCTURES
-from punctuated.model.load import Chooser
+from punctuated.model.load import Chooser, Observation, matches_in, smoothed
 from punctuated.model.spec import LEFT, RIGHT, JoinSpec, Side
 from punctuated.model.window import CountWindow
 from punctuated.operator.family import Allow, Explained
@@ -29,7 +31,6 @@ from punctuated.operator.pwjoin.tactic import purge_line
 from punctuated.operator.tactic import Tactic
 from punctuated.operator.windows.indexes import BYTES_PER_KEY, BYTES_PER_LINK, WindowIndexes
 from punctuated.operator.windows.predicate import HIGHEST, LOWEST, RangePredicate, split_predicate
-from punctuated.operator.windows.statistics import WindowStatistics
 from punctuated.output.collector import Collector
 from punctuated.output.pairs import PairCollector
 from punctuated.punctuations.memory import PunctuationState
@@ -40,6 +41,56 @@ from punctuated.state.arrays import SMALLEST, JoinState
 from punctuated.state.rows import RowStore, ring_positions
 from punctuated.state.setup import DriverSetup
 from punctuated.storage.scratch import TableStore
+
+# What is known of the streams
+
+
+class WindowStatistics:
+    """Rates and results, smoothed over batches."""
+
+    def __init__(self) -> None:
+        self._counted = np.zeros((3, len(Side)), np.int64)  # came, probed, were stored
+        self._seen: list[int] | None = None  # newest time and totals after the last batch
+        self._smooth: tuple[float, ...] | None = None
+
+    def count(self, objects: Sequence[Objects]) -> None:
+        """Count the tuples of a batch as they come to the loop, where those that are shed are marked (KN-38)."""
+        for side in Side:
+            status = objects[side].status
+            keyed = status & NULL_KEY == 0
+            probing, stored = (keyed & (status & shed == 0) for shed in (NO_PROBE, NO_STORE))
+            self._counted[:, side] += np.array([status.size, np.count_nonzero(probing), np.count_nonzero(stored)])
+
+    def observe(self, state: JoinState) -> Observation | None:
+        """What is known after another batch; None until two batches tell how fast the streams are."""
+        times = [int(time) for time in state.sides["newest"] if NEVER < time < FOREVER]
+        before = self._seen
+        totals = [max(times, default=0), *self._counted.ravel().tolist(), int(state.common["results"][0])]
+        self._seen = totals
+        if before is None or totals[0] <= before[0]:
+            return None
+        seconds = (totals[0] - before[0]) / 1e6
+        self._smooth = smoothed(
+            self._smooth, [(now - was) / seconds for now, was in zip(totals, before, strict=True)][1:]
+        )
+        *rates, results = self._smooth
+        came, probing, storing = ((rates[i], rates[i + 1]) for i in (0, 2, 4))
+        in_left, in_right = state.sides["live"].tolist()
+        windows = float(in_left), float(in_right)
+        return Observation(came, probing, storing, windows, matches_in(probing, windows, results))
+
+    def save(self) -> Content:
+        """What was counted and smoothed so far."""
+        return Content({"observed": to_json([self._counted.tolist(), self._seen, self._smooth])})
+
+    def load(self, saved: Loaded) -> None:
+        """Go on where `save` was."""
+        counted, self._seen, smooth = from_json(saved.plain["observed"])
+        self._counted = np.array(counted, np.int64)
+        self._smooth = None if smooth is None else tuple(smooth)
+
+
+# The state
 
 
 class WindowState(JoinState):
@@ -231,7 +282,8 @@ class WindowStructures:
             _check_structure(letter, has_key=bool(spec.left.key), has_range=ranged is not None)
         if spec.memory is not None and spec.left.key:
             raise looks_through_windows(spec)
-        check_spilling(spec)
+        if spec.memory is not None:
+            check_spilling(spec)
 
     def build(
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
