@@ -20,25 +20,23 @@ from punctuated.model.window import Duration, Window
 from punctuated.runtime.lineage import FrameOrigin, TableOrigin, origin_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from punctuated.arrow.any_table import AnyTable
     from punctuated.local.join import Join
     from punctuated.spark.joins.joined import SparkJoin
-    from punctuated.spark.source.files import Files
+    from punctuated.spark.source.files import Frame
 
 
 @dataclass(frozen=True)
 class SparkStream(Stream):
     """A stream over a Spark DataFrame or files, or over the results or groups of a join on Spark."""
 
-    frame: "DataFrame | Files" = field(repr=False)
+    frame: "Frame" = field(repr=False)
     origin: FrameOrigin | None = field(default=None, repr=False)
 
 
 @overload
 def stream(  # type: ignore[overload-overlap]  # whatever else a DataFrame can be read as
-    data: "DataFrame | Files | SparkJoin", **options: Unpack[StreamOptions]
+    data: "Frame | SparkJoin", **options: Unpack[StreamOptions]
 ) -> SparkStream: ...
 
 

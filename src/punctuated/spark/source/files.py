@@ -222,3 +222,6 @@ def _check_where(where: pc.Expression | None, schema: pa.Schema) -> None:
         row.filter(where)
     except (pa.ArrowException, TypeError, ValueError, KeyError) as error:
         raise PredicateError(f"where={where} cannot be asked of columns {', '.join(schema.names)}: {error}") from error
+
+
+Frame: TypeAlias = DataFrame | Files  # what a stream on Spark is declared over
