@@ -19,7 +19,8 @@ from punctuated.errors import ScratchError, SnapshotError
 from punctuated.expressions.builders import left, right
 from punctuated.model.batch import Row, StreamBatch
 from punctuated.model.memory import Allowance, Memory
-from punctuated.model.pattern import Constant, OneOf, Pattern, Range
+from punctuated.model.pattern import WILDCARD, Constant, OneOf, Pattern, Range
+from punctuated.model.punctuation import Punctuation
 from punctuated.model.spec import JOINS_OF_TWO, LEFT, RIGHT, JoinSpec, JoinType, StreamSpec
 from punctuated.model.window import CountWindow, TimeWindow
 from punctuated.operator.driver import JoinDriver
@@ -113,6 +114,23 @@ def test_equals_the_oracle_where_all_goes_to_disk_between_batches(how: JoinType,
 
 def results(driver: JoinDriver, batch: list[StreamBatch]) -> list[str]:
     return sorted(repr(row) for table in driver.process(*batch).results for row in table.to_pylist())
+
+
+def test_the_last_tuple_of_a_value_counts_until_its_own_stream_is_beyond_it() -> None:
+    streams = tuple(
+        StreamSpec(name, columns, ("k",), "ts", TimeWindow(0), punctuated=name == "A")
+        for name, columns in zip("AB", COLUMNS.values(), strict=True)
+    )
+    spec = JoinSpec(streams, memory=Memory(tuples=1))
+    ended = Punctuation(10, (Range(0, 2, high_closed=False), WILDCARD, WILDCARD, WILDCARD))
+
+    def came(key: int, ts: int) -> Row:
+        return Row((key, ts, None, False))
+
+    batches: list[Batch] = [([came(1, 4), came(0, 10)], []), ([], [came(1, 15), came(0, 15)]), ([ended], [])]
+    found, wanted = run(spec, batches), expected(replace(spec, memory=None), batches)
+    assert [each.punctuations for each in found] == [each.punctuations for each in wanted]
+    assert ((0,), None, 11, "early") in found[2].punctuations  # not at 10, with the tuple whose window had passed
 
 
 def test_values_that_lie_in_several_places_lose_nothing_when_windows_end(monkeypatch: pytest.MonkeyPatch) -> None:

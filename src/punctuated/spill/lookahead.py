@@ -107,6 +107,20 @@ def has_ended_before(state: JoinState, watermarks: Sequence[int]) -> list[int]:
     return _limits(state, watermarks)
 
 
+def is_forgotten_before(state: JoinState, watermarks: Sequence[int]) -> list[int]:
+    """For each side: a tuple whose window ends before this matters no more, not even as the last one of its value.
+
+    Early propagation needs the time of a value's last tuple until its own stream is beyond it as well (PW-32).
+    """
+    limits, after = has_ended_before(state, watermarks), state.sides["forget_after"].tolist()
+    return [
+        min(limits[side], _less(watermarks[side] - 1, after[side]))
+        if state.sides["tracks_last"][side]
+        else limits[side]
+        for side in range(state.n_streams)
+    ]
+
+
 def due_timers(state: JoinState, watermarks: Sequence[int]) -> Ints:
     """The I-Nodes with an ending that may take effect, or a value that may be over in the output."""
     due = [NO_INTS]

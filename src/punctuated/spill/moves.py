@@ -120,6 +120,17 @@ def is_eager(state: JoinState, values: Ints) -> Mask:
     return np.asarray(eager)
 
 
+def outlasts_its_tuples(values: DetachedValues, tracking: Sequence[int]) -> Mask:
+    """Whether a value's last tuple came after all that are stored of it, on a side whose last tuples matter."""
+    outlasts = np.zeros(values.addresses.size, np.bool_)
+    for side in tracking:
+        latest, tuples = np.full(outlasts.size, lay.NEVER), values.tuples[side]
+        np.maximum.at(latest, tuples.owner, tuples.ends)
+        last = (values.last_ends if values.last_ends.size else values.last_ts)[:, side]
+        outlasts |= (values.last_ts[:, side] != lay.NEVER) & (last > latest)
+    return outlasts
+
+
 class Unlinked(NamedTuple):
     """Tuples of one side that are in no list any more, value by value."""
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from punctuated.errors import AlgorithmError
 from punctuated.kernels import layout as lay
@@ -29,14 +30,15 @@ from punctuated.snapshot.parts import NO_INTS, Content, Ints, Loaded, SavedPart
 from punctuated.spill.clean_values import CleanValues, TakenValues
 from punctuated.spill.detached import DetachedValues
 from punctuated.spill.index import position_of
-from punctuated.spill.lookahead import BatchSlice, due_timers, has_ended_before, may_end_before, watermarks_at
-from punctuated.spill.moves import attach, detach, is_eager, least_recent_values
+from punctuated.spill.lookahead import BatchSlice, due_timers, is_forgotten_before, may_end_before, watermarks_at
+from punctuated.spill.moves import attach, detach, is_eager, least_recent_values, outlasts_its_tuples
 from punctuated.spill.policy import Stored
 from punctuated.spill.value_blocks import ValueBlocks
 from punctuated.state.budget import tuples_within
 from punctuated.state.multiway import MultiwayState
 from punctuated.storage.scratch import TableStore
 
+Mask = npt.NDArray[np.bool_]
 _KEPT = 0.6  # of the memory: so much is in use after values were spilled
 _SLICES = 3  # objects are looked at, and values loaded for them, in such parts of the memory
 
@@ -207,8 +209,9 @@ class SpilledValues:
         """The values without tuples that have left their windows while they were on disk."""
         if eager:
             return values
-        limits = has_ended_before(self._state, self._state.sides["watermark"].tolist())
-        stay = [each.ends >= limit for each, limit in zip(values.tuples, limits, strict=True)]
+        limits = is_forgotten_before(self._state, self._state.sides["watermark"].tolist())
+        needed = self._last_is_needed(values, limits)
+        stay = [(each.ends >= limit) | needed[each.owner] for each, limit in zip(values.tuples, limits, strict=True)]
         if all(each.all() for each in stay):
             return values
         self._count_gone("invalidated", np.array([np.count_nonzero(~each) for each in stay]))
@@ -216,6 +219,14 @@ class SpilledValues:
         tuples = [each.select(stays, each.owner[stays]) for each, stays in both]
         kept = DetachedValues(values.addresses, values.last_ts, values.last_ends, tuple(tuples))
         return kept.select(np.unique(np.concatenate([each.owner for each in tuples])))
+
+    def _last_is_needed(self, values: DetachedValues, limits: Sequence[int]) -> Mask:
+        """Whether the time of a value's last tuple is still needed; a tuple carries its key, so the tuples stay."""
+        needed = np.zeros(values.addresses.size, np.bool_)
+        for side in np.flatnonzero(self._state.sides["tracks_last"]).tolist():
+            last = (values.last_ends if values.last_ends.size else values.last_ts)[:, side]
+            needed |= (values.last_ts[:, side] != lay.NEVER) & (last >= limits[side])
+        return needed
 
     def _count_gone(self, why: str, n_tuples: Ints) -> None:
         self._state.spilled -= n_tuples
@@ -240,7 +251,7 @@ class SpilledValues:
         if is_last:
             self._clean.forget()
         if self.blocks and not self._clean:
-            ended = has_ended_before(state, state.sides["watermark"].tolist())
+            ended = is_forgotten_before(state, state.sides["watermark"].tolist())
             self._count_gone("invalidated", self.blocks.drop_ended(ended))
             self.blocks.compact()
 
@@ -267,6 +278,11 @@ class SpilledValues:
             state, stored.rows, values[order], addresses[order], eager[order], self._clean
         )
         self.blocks.give_back(returning)
+        outlasting = outlasts_its_tuples(detached, np.flatnonzero(state.sides["tracks_last"]).tolist())
+        if (outlasting & ~eager).any():
+            eager = eager | outlasting
+            order = np.argsort(eager, kind="stable")
+            detached, eager = detached.select(order), eager[order]
         n_lazy = int(np.count_nonzero(~eager))
         for start, stop, are_eager in ((0, n_lazy, False), (n_lazy, eager.size, True)):
             if stop > start:
