@@ -8,5 +8,5 @@
 
 Invariant: whatever a user can get wrong is found here, before a row is read, and the message says what to write.
 
-May import: plan and everything to its right. Tests: tests/bind/.
+May import: plan and everything below it in docs/contributing/architecture.md. Tests: tests/bind/.
 """

@@ -6,6 +6,6 @@ Idea: each command parses its options, calls one function of the package, and sh
 Invariant: nothing is computed here that a program could not compute with the API. An error that the user can fix is one
 message and exit code 2, never a traceback.
 
-May import: everything to its right, `sql` and `api` first; nothing imports this folder but `python -m punctuated` and
-those who draw pictures with `plot`. Tests: `tests/cli/`.
+May import: everything below it in docs/contributing/architecture.md, `sql` and `api` first; nothing imports this folder
+but `python -m punctuated` and those who draw pictures with `plot`. Tests: `tests/cli/`.
 """

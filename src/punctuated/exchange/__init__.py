@@ -6,6 +6,6 @@ of a bucket together again.
 Invariant: the buckets together equal one driver for all keys. Every bucket gets the tick of every batch, so a bucket
 without objects expires, purges and propagates as well.
 
-May import `output` and what stands to its right; it needs `intake`, `keys`, `arrow`, `kernels` and `model`. Tests:
-`tests/exchange/`.
+May import `output` and what stands below it in docs/contributing/architecture.md; it needs `intake`, `keys`, `arrow`,
+`kernels` and `model`. Tests: `tests/exchange/`.
 """

@@ -1,4 +1,4 @@
-"""The loop of PWJoin: objects of both streams in order, each processed wholly before the next (PW-06, PW-22).
+"""The loop of PWJoin: objects of both streams in order, each processed completely before the next (PW-06, PW-22).
 
 For each object the clock moves on, and thereby tuples are invalidated, values end and output punctuations are due
 (`clock`, `invalidate`, `endings`, `propagate`). Then a tuple probes the other state and is stored in its own
@@ -49,7 +49,7 @@ def probe(state: State, side: int, index: int, ts: int, end: int, row: int) -> b
         return False
     if state.common[0].match_mode != FIRST_MATCH:
         return probe_pairs(state, side, index, ts, end, row)
-    if side == 0:
+    if side == 0:  # the left tuple of a semi or anti join needs one match, a right one settles all that wait for it
         return find_first(state, side, index, ts, end, row)
     return consume_matches(state, side, index, ts, end, row)
 
@@ -58,29 +58,31 @@ def probe(state: State, side: int, index: int, ts: int, end: int, row: int) -> b
 def store(state: State, side: int, index: int, ts: int, end: int, row: int, matched: bool) -> None:
     """Store a tuple that has been joined, unless it is proved that no later tuple can match it."""
     ours, other, common = state.sides[side], state.sides[1 - side], state.common[0]
-    last = (end if has_own_windows(state) else ts) + ours.forget_after
-    expired = other.watermark > last
+    window_end = (end if has_own_windows(state) else ts) + ours.forget_after
+    expired = other.watermark > window_end
     value_over = other.end_ts != FOREVER
     if common.forgets_by_punctuation:
         value_over = value_over or state.values[index].flags & (EFFECT << (1 - side)) != 0
+    # Joins in stages: tuples of the other side on disk are still to be met.
     value_over = value_over and common.on_disk & (1 << (1 - side)) == 0
-    settled = matched and side == 0 and common.match_mode == FIRST_MATCH
-    if value_over and not settled:
+    is_done = matched and side == 0 and common.match_mode == FIRST_MATCH
+    if value_over and not is_done:
         common.discarded += 1
-    if value_over or expired or (settled and not ours.rows):
+    if value_over or expired or (is_done and not ours.rows):
+        # Not stored: an unmatched tuple of a preserved side comes out at the time of the earlier proof.
         if ours.preserved and (common.filtered or not matched):
             proof = other.end_ts
             if value_over and common.forgets_by_punctuation:
                 proof = ended_ts(state, 1 - side, index)
-            emit_unmatched(state, side, row, max(ts, min(proof, last) if expired else proof))
+            emit_unmatched(state, side, row, max(ts, min(proof, window_end) if expired else proof))
         return
     position = append_node(state, side, index, ts, row)
     if has_own_windows(state):
         state.ends[position] = end
-        ours.soonest = min(ours.soonest, last)
+        ours.soonest = min(ours.soonest, window_end)
     if matched and common.marks_matches:
         state.nodes[position].mark |= MATCHED
-    if settled:
+    if is_done:  # it only holds its place in a count window
         state.nodes[position].mark |= DEAD
         ours.live -= 1
 
@@ -114,7 +116,7 @@ def process_tuple(state: State, side: int, ts: int, end: int, code: int, status:
             store(state, side, index, ts, end, row, matched)
         if (
             matched
-            and side == 1
+            and side == 1  # a right tuple may have consumed the last left one of the value
             and state.common[0].match_mode == FIRST_MATCH
             and state.sides[0].early_rule == BY_OWN_STATE
         ):
@@ -134,6 +136,7 @@ def process_batch(order: Ints, start: int, stop: int, left: Objects, right: Obje
     """Process the objects [start, stop); returns how far it has come, with the reason in `stopped_by`."""
     common = state.common[0]
     common.stopped_by = DONE
+    # As far as timers have room for certain; beyond that each object is looked at before it is processed.
     certain = min(stop, start + max(0, timer_quota(state))) if common.punctuated else stop
     for at in range(start, certain):
         i, is_punctuation, of = unpack_object(order[at])

@@ -8,5 +8,6 @@
 Invariant: the output is that of Spark for the same batches. The number of threads changes nothing but the order of
 results.
 
-May import: runtime and everything to its right, but not spark. Tests: tests/local/ and tests/api/.
+May import: runtime and everything below it in docs/contributing/architecture.md, but not spark. Tests: tests/local/ and
+tests/api/.
 """

@@ -1,4 +1,4 @@
-"""The driver owns time and batches; its tactic owns the work of one object after another.
+"""The driver owns time, batches and output; its tactic owns the work of one object after another.
 
 It takes in a batch, lets the tactic run through it, makes room when the tactic asks for it, and handles the output
 and what outlives the batch. It knows nothing of engines: the same driver serves a table and a bucket of a cluster.
@@ -38,11 +38,12 @@ from punctuated.state.saved_arrays import SavedArrays
 from punctuated.state.setup import DriverSetup
 from punctuated.storage.scratch import Scratch
 
-_LARGEST_QUOTA = 1 << 15
+_LARGEST_QUOTA = 1 << 15  # objects that buffers of punctuations have room for at a time
 
 
 class JoinDriver:
-    """A join, batch by batch. `tactic`, `collector` and `shedding` may be replaced before the first batch.
+    """A join, batch by batch. `tactic`, `collector` and `shedding` may be replaced before the first batch, as a
+    calibration does.
 
     It does not know how many streams there are: only its tactic, its state and its collector depend on that.
     """
@@ -72,7 +73,7 @@ class JoinDriver:
 
     @property
     def parts(self) -> dict[str, SavedPart]:
-        """Everything that outlives a batch, in the order in which it is loaded."""
+        """Everything that is saved after a batch, in the order in which it is loaded."""
         parts: dict[str, SavedPart] = {"keys": self.codec} if isinstance(self.codec, NumberedKeys) else {}
         parts["arrays"] = self._arrays
         parts |= {**self.punctuations.parts, **self.tactic.parts}
@@ -86,7 +87,7 @@ class JoinDriver:
         return SavedArrays(self.spec, self.state, self.rows, self.tactic.node_codes)
 
     def expect(self, saved: Set[str]) -> None:
-        """A saved state has parts of these names: those that are made only when needed must be there."""
+        """Make the parts that are otherwise made when they are first needed, if a saved state has them."""
         self.punctuations.expect(saved)
 
     @cached_property
@@ -95,12 +96,12 @@ class JoinDriver:
         return {**fingerprint_of(self.spec, self.schemas, self.codec.types), **self.setup.definition}
 
     def resume(self) -> None:
-        """Called when all parts are loaded."""
+        """Go on from the parts that were loaded: rebuild what is not saved."""
         self.punctuations.resume()
         self.tactic.resume(self.rows)
 
     def process(self, *batches: StreamBatch, now_us: int | None = None) -> BatchResult:
-        """One batch of all streams; `now_us` is the engine's time of it."""
+        """One batch of all streams; `now_us` is the engine's clock when the batch began."""
         whole = BatchResult()
         for part in self.process_in_parts(*batches, now_us=now_us):
             whole = whole.then(part)
@@ -129,6 +130,7 @@ class JoinDriver:
         if self.spill is not None:
             self.spill.begin(order, inputs)
         at = 0
+        # Metrics are sampled at fixed steps of event time, also within a batch.
         for stop, time in self.samples.stops(inputs, order.size):
             while at < stop:
                 ready = stop if self.spill is None else self.spill.before(at, stop)
@@ -303,7 +305,7 @@ class JoinDriver:
     def _close(self, batch: BatchResult) -> BatchResult:
         sides = self.state.sides
         batch.watermark = self.output_watermark
-        # Of a chained stream that ends with its first batch, only its end says how late its rows were.
+        # A chained stream may end with its first batch: then only the time of its end says how late its rows were.
         times = [*sides["newest"].tolist(), *sides["watermark"].tolist(), *sides["end_ts"].tolist()]
         batch.latest_ts = max(time for time in times if time < lay.FOREVER)
         batch.structures = self.tactic.structures

@@ -1,4 +1,4 @@
-"""Driver and tactic: the driver owns time, intake and output; a tactic owns the work of one object after another."""
+"""The tactic of a join: it owns the work of one object after another; the driver owns time, batches and output."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -3,5 +3,5 @@
 Invariant: nothing is made that nobody reads: rejected tuples and punctuations become text when they are asked for,
 columns that a view or a group does not need are never taken.
 
-May import: shedding and everything to its right. Tests: tests/output/.
+May import: shedding and everything below it in docs/contributing/architecture.md. Tests: tests/output/.
 """

@@ -12,5 +12,6 @@
 Invariant: figures are estimates, statements are facts. What a plan says of bounds and punctuations is what the warnings
 say and what the operators do.
 
-May import: operator and everything to its right. Tests: tests/plan/, with the plans of some queries in snapshots/.
+May import: operator and everything below it in docs/contributing/architecture.md. Tests: tests/plan/, with the plans of
+some queries in snapshots/.
 """

@@ -7,5 +7,5 @@
 
 Invariant: this changes when something is done, never what comes out.
 
-May import: bind and everything to its right. Tests: tests/runtime/.
+May import: bind and everything below it in docs/contributing/architecture.md. Tests: tests/runtime/.
 """

@@ -5,6 +5,6 @@ pairs that still come out.
 
 Invariant: nothing is random at run time, and no clock is read: a batch that is repeated sheds the same tuples.
 
-May import what stands to its right in the order of layers: state, intake, keys, snapshot, arrow, kernels, model. Tests:
-`tests/shedding/`.
+May import what stands below it in docs/contributing/architecture.md: state, intake, keys, snapshot, arrow, kernels,
+model. Tests: `tests/shedding/`.
 """

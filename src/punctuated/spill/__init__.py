@@ -6,6 +6,6 @@ once, and saved once. The policy of this folder is `values`: whole values that n
 before anything touches them, so that the output is that of the join in memory. The other one, joins in stages, is in
 `operator/staged`: partitions are spilled, and their results come later.
 
-May import what stands to its right in the order of layers: output, punctuations, state, keys, snapshot, arrow,
-kernels, storage, model. Tests: `tests/spill/`.
+May import what stands below it in docs/contributing/architecture.md: output, punctuations, state, keys, snapshot,
+arrow, kernels, storage, model. Tests: `tests/spill/`.
 """

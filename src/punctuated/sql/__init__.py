@@ -6,6 +6,6 @@ statements becomes running queries (`run`); `sources` opens what CREATE STREAM n
 Invariant: whatever is wrong with a text is a `SqlError` that points at the characters that are wrong. A query gives
 what the same calls of the API give: nothing is computed here.
 
-May import: `api` and everything to its right. Inside, each folder imports what stands to its right: run, bind, sources,
-parse. Tests: `tests/sql/`.
+May import: `api` and everything below it in docs/contributing/architecture.md. Inside, each folder imports what stands
+below it in docs/contributing/architecture.md: run, bind, sources, parse. Tests: `tests/sql/`.
 """

@@ -98,7 +98,7 @@ class ManyStreams:
         return multiway(setup, codec, allow, filtered=where is not None), MultiwayCollector(setup, codec, rows, where)
 
     def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
-        """Values that were not touched for long go to disk."""
+        """The policy that puts values on disk that were not touched for long."""
         return spill_values(stored, store)
 
     def explain(self, spec: JoinSpec) -> Iterator[Explained]:

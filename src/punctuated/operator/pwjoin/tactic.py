@@ -41,19 +41,19 @@ class PWJoin:
         self.parts: dict[str, SavedPart] = {}
 
     def encode(self, side: int, rows: pa.Table) -> TupleKeys:
-        """The codes of their keys."""
+        """The codes of the keys of these rows."""
         return TupleKeys(*self._codec.encode([rows[name] for name in self._spec.streams[side].key]))
 
     def expect(self, objects: Sequence[Objects]) -> None:
         """Nothing to prepare: nothing depends on the next batch."""
 
     def run(self, order: Ints, at: int, stop: int, inputs: Sequence[Objects]) -> int:
-        """The loop of the paper."""
+        """Process objects from `at` to `stop` by the loop of PWJoin (PW-22)."""
         left, right = inputs
         return int(process_batch(order, at, stop, left, right, self.state.arrays))
 
     def node_codes(self, side: int, rows: pa.Table) -> Ints:
-        """The codes of their keys."""
+        """The codes of the keys of these rows."""
         return self.encode(side, rows).code
 
     def forget_keys(self, punctuations: PunctuationState) -> None:
@@ -88,7 +88,7 @@ class ValueJoins:
     """PWJoin and the same with proofs switched off: WJoin, PJoin, the symmetric hash join."""
 
     def check(self, spec: JoinSpec, where: Expression | None, schemas: Sequence[pa.Schema]) -> None:
-        """Raise if there is no key to find tuples by."""
+        """Raise if there is no key to find tuples by, or if a part of the state cannot go to disk as `memory=` asks."""
         if not spec.left.key:
             raise AlgorithmError(
                 f"algorithm={spec.algorithm.name!r} needs a key; without one use 'auto' or a pair of structures "
@@ -106,7 +106,7 @@ class ValueJoins:
         return PWJoin(setup.spec, codec, state), PairCollector(setup, codec, rows, where)
 
     def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
-        """Values that were not touched for long go to disk."""
+        """The policy that puts values on disk that were not touched for long."""
         return spill_values(stored, store)
 
     def explain(self, spec: JoinSpec) -> Iterator[Explained]:

@@ -4,7 +4,7 @@ There is one function per formula, over one `CostModel`. *A* is the left stream 
 two letters such as "TN", always have that of the left stream first. With logical windows, `windows` are rates times
 lengths (KN-09). Equations that no plan goes by are in `papers`, a package of its own.
 
-Imports what stands to the right of `plan` in the order of layers. Tests: tests/plan/test_cost.py and others there.
+Imports what stands below `plan` in docs/contributing/architecture.md. Tests: tests/plan/test_cost.py and others there.
 """
 
 from punctuated.plan.cost.cardinality import output_rate, selectivity, window_state

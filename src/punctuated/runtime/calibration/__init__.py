@@ -7,7 +7,8 @@ of a tree has a fixed part, and its nodes are not full; a search of hash buckets
 `Calibration.weights` are fitted to windows of several sizes, with more costs beside P and I (see `Weight`), for either
 kind of predicate; and the index of values is measured beside the pairs of structures.
 
-It measures joins, so it imports what stands to the right of `runtime`. Tests are in `tests/runtime`.
+It measures joins, so it imports what stands below `runtime` in docs/contributing/architecture.md. Tests are in
+`tests/runtime`.
 """
 
 from dataclasses import dataclass, replace

@@ -2,5 +2,6 @@
 
 Invariant: a query gives what the same join gives over tables, up to the order of rows.
 
-May import all other folders of `spark`, and `runtime` and what stands to its right. Tests: `tests/spark/joins/`.
+May import all other folders of `spark`, and `runtime` and what stands below it in docs/contributing/architecture.md.
+Tests: `tests/spark/joins/`.
 """

@@ -6,5 +6,6 @@ reports, `exporters` and `prometheus` send them somewhere, and `listener` is cal
 Invariant: metrics are sums over the last report of each bucket, so a batch that runs twice counts once. `join_metrics`,
 `reading`, `exporters` and `prometheus` do without pyspark, because `import punctuated` loads them.
 
-May import `spark.session`, and `runtime` and what stands to its right. Tests: `tests/spark/metrics/`.
+May import `spark.session`, and `runtime` and what stands below it in docs/contributing/architecture.md. Tests:
+`tests/spark/metrics/`.
 """

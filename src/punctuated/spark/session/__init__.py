@@ -6,5 +6,5 @@ Spark's DataFrames and Arrow's tables, `workers` and `task` what is known of Pyt
 
 Invariant: only `versions` asks for the version of Spark, and only `connect` whether there is a JVM.
 
-May import `runtime` and what stands to its right. Tests: `tests/spark/session/`.
+May import `runtime` and what stands below it in docs/contributing/architecture.md. Tests: `tests/spark/session/`.
 """

@@ -3,5 +3,6 @@
 Invariant: a table holds every row exactly once, whatever fails in between, and a checkpoint or a folder with the output
 of another query is refused before anything runs.
 
-May import `spark.session`, and `plan` and what stands to its right. Tests: `tests/spark/sink/`.
+May import `spark.session`, and `plan` and what stands below it in docs/contributing/architecture.md. Tests:
+`tests/spark/sink/`.
 """

@@ -2,6 +2,6 @@
 
 Invariant: the rows of a micro-batch follow from its offsets and options alone, so a repeated batch reads the same rows.
 
-May import `spark.pack`, `spark.session`, `streams`, and `runtime` and what stands to its right. Tests:
-`tests/spark/source/`.
+May import `spark.pack`, `spark.session`, `streams`, and `runtime` and what stands below it in
+docs/contributing/architecture.md. Tests: `tests/spark/source/`.
 """

@@ -1,6 +1,7 @@
-"""Step: one call per bucket and micro-batch. It restores the bucket, joins, saves what changed, and emits.
+"""Step: one call per bucket and micro-batch. It restores the bucket, joins, emits, and saves what has changed.
 
-It is a deterministic function of the stored state and the set of objects, except for the token of the commit.
+It is a deterministic function of the stored state and the set of objects, except for the random token of the commit,
+by which a worker recognises the state that it has in memory (see `state.bucket`).
 """
 
 import json
@@ -52,25 +53,31 @@ class JoinStep(StatefulProcessor):
 
         Kernels are loaded here and not in `init`: Spark also calls `init` while it plans, and would wait for them.
         """
-        clock, join = Stopwatch(), self._query.join
+        stopwatch, join = Stopwatch(), self._query.join
         prepare_worker(kernels_of(join.spec, join.grouping))
-        number = bucket_ids().index(int(key[0]))
+        number = bucket_ids().index(int(key[0]))  # ids are not numbers, so that partitions are loaded evenly
         head = self._log.head()
         bucket, hit = self._open(number, head)
-        clock.end_stage("restore")
+        stopwatch.end_stage("restore")
         blobs = _sorted(rows, len(join.inputs))
-        yield from self._joined(bucket, number, blobs, clock)
+        yield from self._joined(bucket, number, blobs, stopwatch)
         token = os.urandom(16).hex()
         written = self._log.append(bucket, join.n_buckets, head, token)
-        clock.end_stage("save")
+        stopwatch.end_stage("save")
         streams = [stream.name for stream in join.spec.streams]
-        work = {"bucket": number, "streams": streams, "cache_hits": int(hit), "bytes_written": written, **clock.stages}
-        if number == 0:  # every bucket knows it, one reports it
+        work = {
+            "bucket": number,
+            "streams": streams,
+            "cache_hits": int(hit),
+            "bytes_written": written,
+            **stopwatch.stages,
+        }
+        if number == 0:  # every bucket knows how many rows the batch has brought; one reports it
             work["input_rows"] = rows_brought(blobs.parcels)
         yield from self._report(number, json.dumps(_metrics(bucket) | work))
         CACHE.put((self._query.identity, number), token, bucket, current_stage(), arrived=not hit)
 
-    def _joined(self, bucket: Bucket, number: int, blobs: Blobs, clock: "Stopwatch") -> Iterator[pd.DataFrame]:
+    def _joined(self, bucket: Bucket, number: int, blobs: Blobs, stopwatch: "Stopwatch") -> Iterator[pd.DataFrame]:
         """All frames that leave the step for the objects in these blobs."""
         join, driver = self._query.join, bucket.driver
         batches = [read_parcels(schema, ours) for schema, ours in zip(join.schemas, blobs.streams, strict=True)]
@@ -81,20 +88,21 @@ class JoinStep(StatefulProcessor):
         with emitter_of(self._query, bucket, number) as emitter:
             yield from self._leaving(emitter.frames(BatchResult(rejected=list(rejected.rows))))
             for part in in_large_parts(prefetched(driver.process_in_parts(*batches, now_us=now_us))):
-                clock.end_stage("join")
+                stopwatch.end_stage("join")
                 yield from self._leaving(emitter.frames(part))
-                clock.end_stage("emit")
+                stopwatch.end_stage("emit")
             if blobs.ended:
                 yield from self._leaving(emitter.frames(driver.end()))
-                clock.end_stage("join")
+                stopwatch.end_stage("join")
             yield from self._leaving(emitter.last_frames())
-            clock.end_stage("emit")
+            stopwatch.end_stage("emit")
 
     def _leaving(self, frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """The frames with an empty column of reports, where reports leave in the output."""
         return frames if self._query.reports is not None else with_empty_reports(frames)
 
     def _report(self, number: int, text: str) -> Iterator[pd.DataFrame]:
-        """Report by the accumulator, or else by a row of the output."""
+        """Report by Spark's accumulator, or with Spark Connect, which has none, by a row of the output."""
         if self._query.reports is not None:
             report(self._query.reports, self._query.report_name, number, text)
         else:

@@ -6,5 +6,6 @@ UNION ALL become calls of the same API that users call.
 Invariant: whatever the API refuses is a `SqlError` at the position of the clause that asked for it. Types are checked
 when a query is bound, before a row is read.
 
-May import: `sources`, `parse`, and `api` and everything to its right. Tests: `tests/sql/bind/`.
+May import: `sources`, `parse`, and `api` and everything below it in docs/contributing/architecture.md. Tests:
+`tests/sql/bind/`.
 """

@@ -5,5 +5,6 @@ statement gets its sink and is started.
 
 Invariant: a checkpoint serves every way to run a script: to the end, up to what is there, or until it is stopped.
 
-May import: `bind`, `sources`, `parse`, and `api` and everything to its right. Tests: `tests/sql/run/`.
+May import: `bind`, `sources`, `parse`, and `api` and everything below it in docs/contributing/architecture.md. Tests:
+`tests/sql/run/`.
 """

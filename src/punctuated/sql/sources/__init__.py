@@ -7,5 +7,6 @@ with (`arguments`).
 Invariant: names, options and columns of a source are the same wherever a script runs; an option that a place cannot
 honour is refused.
 
-May import: `parse`, and `api` and everything to its right. Tests: `tests/sql/sources/`.
+May import: `parse`, and `api` and everything below it in docs/contributing/architecture.md. Tests:
+`tests/sql/sources/`.
 """
