@@ -37,3 +37,15 @@ def test_every_folder_says_what_it_may_import_and_where_its_tests_are(folder: Pa
     text = (folder / "__init__.py").read_text(encoding="utf-8")
     assert re.search(r"\b(May import|[Ii]mports)\b", text)
     assert "tests/" in text
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BASES = (ROOT, ROOT / "src", ROOT / "src" / "punctuated", ROOT / "docs")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "decisions" not in page.parts], ids=lambda page: page.name)
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    """Decisions name the files of their time."""
+    named = re.findall(r"`((?:[\w.-]+/)+[\w-]+\.(?:py|md|sql|sh|toml))`", page.read_text(encoding="utf-8"))
+    others = ("pyspark/", "target/")
+    assert [name for name in named if not name.startswith(others) and not any((b / name).exists() for b in BASES)] == []
