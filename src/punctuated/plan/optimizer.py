@@ -16,6 +16,7 @@ from punctuated.plan.cost.weights import machine_weights
 from punctuated.plan.statistics import StreamStatistics, expected_load, expected_state, n_values
 
 VALUE_INDEX = "index of values"
+_WEIGHED = ("pwjoin", "windows")  # families whose work the cost model knows
 _GAIN = 0.2  # share of the cost that a change must save: rebuilding a structure is not free, and rates waver
 
 
@@ -75,7 +76,7 @@ def compare_structures(
     is_choice = structures is not None or (
         spec.algorithm == PWJOIN and not any(stream.punctuated for stream in spec.streams)
     )
-    if spec.is_staged or (statistics is None and not spec.adaptive):
+    if spec.family not in _WEIGHED or (statistics is None and not spec.adaptive):
         return None
     if statistics is None:
         names = sorted(each.pair for each in chooser.candidates(Observation.unshed((1, 1), (1, 1))))
@@ -91,5 +92,9 @@ def other_states(spec: JoinSpec, statistics: Sequence[StreamStatistics] | None) 
     """The tuples that each other algorithm over the index of values would hold of both streams."""
     if statistics is None or spec.is_staged or spec.algorithm.structures is not None:
         return {}
-    others = {name: replace(spec, algorithm=each) for name, each in ALGORITHMS.items() if name != spec.algorithm.name}
+    others = {
+        name: replace(spec, algorithm=each)
+        for name, each in ALGORITHMS.items()
+        if name != spec.algorithm.name and each.family == PWJOIN.family
+    }
     return {name: sum(expected_state(each, side, statistics) for side in Side) for name, each in others.items()}
