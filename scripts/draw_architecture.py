@@ -33,11 +33,15 @@ WIDTH, ROW, LABEL, TOP = 860, 26, 150, 12
 
 
 class Folder(NamedTuple):
-    """A folder of the package: its name, its idea in a sentence, and where its tests are."""
+    """A folder of the package: its name, and its idea in a sentence."""
 
     name: str
     idea: str
-    tests: str
+
+    @property
+    def tests(self) -> str:
+        """Where its tests are."""
+        return f"tests/{self.name}"
 
 
 def folders() -> list[Folder]:
@@ -45,16 +49,12 @@ def folders() -> list[Folder]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     layers = next(each for each in settings["tool"]["importlinter"]["contracts"] if each["id"] == "layers")["layers"]
     names = [name.strip() for layer in layers for name in layer.split("|")]
-    return [Folder(name, _idea(name), _tests(name)) for name in names if name not in NO_FOLDER]
+    return [Folder(name, _idea(name)) for name in names if name not in NO_FOLDER]
 
 
 def _idea(name: str) -> str:
     text = ast.get_docstring(ast.parse((PACKAGE / name / "__init__.py").read_text(encoding="utf-8"))) or ""
     return " ".join(text.split("\n\n")[0].split())
-
-
-def _tests(name: str) -> str:
-    return f"tests/{name}"
 
 
 def table(known: list[Folder]) -> str:

@@ -1,12 +1,12 @@
 """The page and the picture of the folders are what their docstrings say; make them by scripts/draw_architecture.py."""
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from loaded_script import load_script
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(path.parent for path in (ROOT / "src" / "punctuated").rglob("__init__.py"))
@@ -14,12 +14,7 @@ FOLDERS = sorted(path.parent for path in (ROOT / "src" / "punctuated").rglob("__
 
 @pytest.fixture(scope="module")
 def drawing() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("draw_architecture", ROOT / "scripts" / "draw_architecture.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script("draw_architecture")
 
 
 def test_page_and_picture_are_up_to_date(drawing: ModuleType) -> None:

@@ -1,6 +1,5 @@
 """The script that tries the wheel tries what we claim, and tells what fails. The wheel itself: `make wheel-test`."""
 
-import importlib.util
 import sys
 import tomllib
 from pathlib import Path
@@ -8,17 +7,15 @@ from types import ModuleType
 
 import pytest
 
+from loaded_script import load_script
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("try_wheel", ROOT / "scripts" / "try_wheel.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("try_wheel")
 
 
 def test_it_tries_the_versions_that_we_claim(script: ModuleType) -> None:
