@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from punctuated.expressions.evaluate import where_predicate
+from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import PreparedBatch
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import Decoded, KeyCodec
@@ -54,9 +56,13 @@ class RowTimes:
 class Collector(ABC):
     """Empties the kernels' buffers into tables."""
 
-    def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...]) -> None:
+    def __init__(
+        self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], where: Expression | None = None
+    ) -> None:
+        """`where` is the part of the extra predicate that is left to decide on results."""
         self._spec, self._setup = setup.spec, setup
         self._codec, self._rows = codec, rows
+        self._where = None if where is None else where_predicate(where)
         self._columns = ResultColumns.of(setup.spec, setup.schemas, codec.types)
         self._output_watermark = lay.NEVER
         self._punctuation_schema = punctuation_schema(setup.spec.left.key, codec.types)

@@ -4,22 +4,13 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.arrow.rows import take_rows
-from punctuated.expressions.evaluate import Where
 from punctuated.kernels import layout as lay
-from punctuated.keys.codec import KeyCodec
 from punctuated.model.spec import LEFT
 from punctuated.output.collector import Collector
-from punctuated.state.rows import RowStore
-from punctuated.state.setup import DriverSetup
 
 
 class MultiwayCollector(Collector):
     """Makes columns of row numbers, one of each stream."""
-
-    def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], where: Where | None) -> None:
-        """`where` is an extra predicate on whole results."""
-        super().__init__(setup, codec, rows)
-        self._where = where
 
     def _take_unmatched(self, unmatched: lay.Records) -> None:
         raise AssertionError("inner joins have no unmatched tuples")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from punctuated.expressions.evaluate import Where
+from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import PreparedBatch
 from punctuated.kernels import layout as lay
 from punctuated.keys.codec import KeyCodec
@@ -23,10 +23,10 @@ Ints = npt.NDArray[np.int64]
 class PairCollector(Collector):
     """Makes columns of pairs, and of tuples that have no match."""
 
-    def __init__(self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], where: Where | None) -> None:
-        """`where` is the part of the extra predicate that is left to decide on pairs."""
-        super().__init__(setup, codec, rows)
-        self._where = where
+    def __init__(
+        self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], where: Expression | None = None
+    ) -> None:
+        super().__init__(setup, codec, rows, where)
         self._matched = [np.empty(0, np.bool_), np.empty(0, np.bool_)]
         self._chances: PairChances | None = None  # of the current batch, if estimates are made
 

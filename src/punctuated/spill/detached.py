@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from punctuated.kernels import layout as lay
 from punctuated.kernels.layout import NOT_SET
 from punctuated.snapshot.parts import Ints
 
@@ -101,6 +102,11 @@ class DetachedValues:
     def nbytes(self) -> int:
         """About how many bytes the tuples take."""
         return sum(each.rows.nbytes + _NUMBER_BYTES * len(each) for each in self.tuples)
+
+    def last_end(self, side: int) -> Ints:
+        """When the window of each value's last tuple of a side ends, as `ends` of tuples; NEVER if there was none."""
+        last_ts = self.last_ts[:, side]
+        return np.where(last_ts != lay.NEVER, self.last_ends[:, side] if self.last_ends.size else last_ts, lay.NEVER)
 
     def select(self, which: Ints) -> "DetachedValues":
         """The values with these indices, in this order."""

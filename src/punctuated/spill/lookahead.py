@@ -100,7 +100,7 @@ def may_end_before(state: JoinState, watermarks: Sequence[int]) -> list[int]:
     return _limits(state, watermarks)
 
 
-def has_ended_before(state: JoinState, watermarks: Sequence[int]) -> list[int]:
+def _has_ended_before(state: JoinState, watermarks: Sequence[int]) -> list[int]:
     """For each side: a window that ends before this has let its tuple go."""
     if isinstance(state, MultiwayState):
         return [min(limits, default=lay.NEVER) for limits in _limits_by_other(state, watermarks)]
@@ -112,7 +112,7 @@ def is_forgotten_before(state: JoinState, watermarks: Sequence[int]) -> list[int
 
     Early propagation needs the time of a value's last tuple until its own stream is beyond it as well (PW-32).
     """
-    limits, after = has_ended_before(state, watermarks), state.sides["forget_after"].tolist()
+    limits, after = _has_ended_before(state, watermarks), state.sides["forget_after"].tolist()
     return [
         min(limits[side], _less(watermarks[side] - 1, after[side]))
         if state.sides["tracks_last"][side]

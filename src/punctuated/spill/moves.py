@@ -126,8 +126,7 @@ def outlasts_its_tuples(values: DetachedValues, tracking: Sequence[int]) -> Mask
     for side in tracking:
         latest, tuples = np.full(outlasts.size, lay.NEVER), values.tuples[side]
         np.maximum.at(latest, tuples.owner, tuples.ends)
-        last = (values.last_ends if values.last_ends.size else values.last_ts)[:, side]
-        outlasts |= (values.last_ts[:, side] != lay.NEVER) & (last > latest)
+        outlasts |= values.last_end(side) > latest
     return outlasts
 
 

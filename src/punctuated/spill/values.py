@@ -224,8 +224,8 @@ class SpilledValues:
         """Whether the time of a value's last tuple is still needed; a tuple carries its key, so the tuples stay."""
         needed = np.zeros(values.addresses.size, np.bool_)
         for side in np.flatnonzero(self._state.sides["tracks_last"]).tolist():
-            last = (values.last_ends if values.last_ends.size else values.last_ts)[:, side]
-            needed |= (values.last_ts[:, side] != lay.NEVER) & (last >= limits[side])
+            last = values.last_end(side)
+            needed |= (last != lay.NEVER) & (last >= limits[side])
         return needed
 
     def _count_gone(self, why: str, n_tuples: Ints) -> None:
@@ -326,12 +326,22 @@ def _distinct(positions: Ints) -> Ints:
 # Which joins can do it
 
 
-def check_spilling(spec: JoinSpec) -> None:
-    """Raise if a join is given `memory=` but cannot work with a part of its tuples on disk."""
+def check_spilling(spec: JoinSpec, *, looks_through_windows: bool = False) -> None:
+    """Raise if a join is given `memory=` but cannot work with a part of its tuples on disk.
+
+    `looks_through_windows`: the algorithm scans whole windows for partners, so they must be in memory.
+    """
+    if spec.memory is None:
+        return
     if not spec.left.key:
         raise AlgorithmError(
             "memory= is for joins with a key: without one, every tuple is compared with all others; give pt.stream "
             "key=, or use bucket_memory= in place of memory="
+        )
+    if looks_through_windows:
+        raise AlgorithmError(
+            f"algorithm={spec.algorithm.name!r} looks through whole windows for partners, so they must be in memory; "
+            "use memory= with 'auto', or leave it out"
         )
     if spec.shed is not None:
         raise AlgorithmError(
@@ -343,14 +353,6 @@ def check_spilling(spec: JoinSpec) -> None:
                 f"the window of stream {stream.name!r} always holds {stream.window.n:,} tuples, whatever memory= "
                 "says; make it smaller, or use a window per key (pt.rows(n, per='key')), or leave out memory="
             )
-
-
-def looks_through_windows(spec: JoinSpec) -> AlgorithmError:
-    """The error for an algorithm that needs whole windows in memory."""
-    return AlgorithmError(
-        f"algorithm={spec.algorithm.name!r} looks through whole windows for partners, so they must be in memory; use "
-        "memory= with 'auto', or leave it out"
-    )
 
 
 def spill_values(stored: Stored, store: TableStore) -> SpilledValues:

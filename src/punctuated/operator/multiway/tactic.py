@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.errors import AlgorithmError
-from punctuated.expressions.evaluate import where_predicate
 from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels.layout import Objects
@@ -21,7 +20,7 @@ from punctuated.output.collector import Collector
 from punctuated.output.members import MultiwayCollector
 from punctuated.snapshot.parts import Ints
 from punctuated.spill.policy import SpillPolicy, Stored
-from punctuated.spill.values import check_spilling, looks_through_windows, spill_values
+from punctuated.spill.values import check_spilling, spill_values
 from punctuated.state.multiway import MultiwayState, walk_of
 from punctuated.state.rows import RowStore
 from punctuated.state.setup import DriverSetup
@@ -85,17 +84,13 @@ class ManyStreams:
             raise AlgorithmError("purge_threshold is for joins of two streams; leave it out")
         if spec.shed is not None:
             raise AlgorithmError("shed= is for joins of two streams; leave it out, or join two at a time")
-        if spec.memory is not None and spec.left.key and spec.algorithm.walk not in (None, HW.walk):
-            raise looks_through_windows(spec)
-        if spec.memory is not None:
-            check_spilling(spec)
+        check_spilling(spec, looks_through_windows=spec.algorithm.walk not in (None, HW.walk))
 
     def build(
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
     ) -> tuple[Tactic, Collector]:
         """One index of values for all streams, and a collector of their members."""
-        where = None if setup.where is None else where_predicate(setup.where)
-        return multiway(setup, codec, allow, filtered=where is not None), MultiwayCollector(setup, codec, rows, where)
+        return multiway(setup, codec, allow), MultiwayCollector(setup, codec, rows, setup.where)
 
     def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
         """The policy that puts values on disk that were not touched for long."""
@@ -112,9 +107,10 @@ class ManyStreams:
             yield Explained("path", f"along {' then '.join(stream.name for stream in spec.streams)}, or back")
 
 
-def multiway(setup: DriverSetup, codec: KeyCodec, allow: Allow, *, filtered: bool) -> Multiway:
-    """The tactic over the arrays of any number of streams; `filtered`: a predicate decides later what is a match."""
-    return Multiway(setup.spec, codec, MultiwayState(setup.spec, allow, filtered=filtered, hash_bits=setup.hash_bits))
+def multiway(setup: DriverSetup, codec: KeyCodec, allow: Allow) -> Multiway:
+    """The tactic over the arrays of any number of streams; the collector decides the extra predicate."""
+    state = MultiwayState(setup.spec, allow, filtered=setup.where is not None, hash_bits=setup.hash_bits)
+    return Multiway(setup.spec, codec, state)
 
 
 FAMILY = ManyStreams()

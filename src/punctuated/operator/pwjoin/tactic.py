@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from punctuated.errors import AlgorithmError
-from punctuated.expressions.evaluate import where_predicate
 from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels.layout import Objects
@@ -94,16 +93,13 @@ class ValueJoins:
                 f"algorithm={spec.algorithm.name!r} needs a key; without one use 'auto' or a pair of structures "
                 "such as 'TT', 'BN' or 'NN'"
             )
-        if spec.memory is not None:
-            check_spilling(spec)
+        check_spilling(spec)
 
     def build(
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
     ) -> tuple[Tactic, Collector]:
         """An index of values for both sides, and a collector of pairs."""
-        where = None if setup.where is None else where_predicate(setup.where)
-        state = JoinState(setup.spec, allow, filtered=where is not None, hash_bits=setup.hash_bits)
-        return PWJoin(setup.spec, codec, state), PairCollector(setup, codec, rows, where)
+        return joined_by_value(setup, codec, rows, allow)
 
     def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
         """The policy that puts values on disk that were not touched for long."""
@@ -112,6 +108,14 @@ class ValueJoins:
     def explain(self, spec: JoinSpec) -> Iterator[Explained]:
         """When it purges."""
         yield purge_line(spec)
+
+
+def joined_by_value(
+    setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow, kind: type[PWJoin] = PWJoin
+) -> tuple[PWJoin, PairCollector]:
+    """A tactic over one index of values for both sides, and a collector that decides the extra predicate on pairs."""
+    state = JoinState(setup.spec, allow, filtered=setup.where is not None, hash_bits=setup.hash_bits)
+    return kind(setup.spec, codec, state), PairCollector(setup, codec, rows, setup.where)
 
 
 def purge_line(spec: JoinSpec) -> Explained:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from punctuated.errors import AlgorithmError
-from punctuated.expressions.evaluate import where_predicate
 from punctuated.expressions.nodes import Expression
 from punctuated.keys.codec import KeyCodec
 from punctuated.model.memory import Memory, show_size
@@ -13,14 +12,12 @@ from punctuated.model.policy import Policy
 from punctuated.model.spec import JoinSpec, JoinType, OnViolation
 from punctuated.model.window import show_duration
 from punctuated.operator.family import Allow, Explained
-from punctuated.operator.pwjoin.tactic import PWJoin, purge_line
+from punctuated.operator.pwjoin.tactic import PWJoin, joined_by_value, purge_line
 from punctuated.operator.staged.join import StagedJoin
 from punctuated.operator.tactic import Tactic
 from punctuated.output.collector import Collector
-from punctuated.output.pairs import PairCollector
 from punctuated.punctuations.memory import PunctuationState
 from punctuated.spill.policy import SpillPolicy, Stored
-from punctuated.state.arrays import JoinState
 from punctuated.state.rows import RowStore
 from punctuated.state.setup import DriverSetup
 from punctuated.storage.scratch import TableStore
@@ -71,9 +68,7 @@ class StagedJoins:
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
     ) -> tuple[Tactic, Collector]:
         """The memory join, and a collector of pairs."""
-        where = None if setup.where is None else where_predicate(setup.where)
-        state = JoinState(setup.spec, allow, filtered=where is not None, hash_bits=setup.hash_bits)
-        return MemoryJoin(setup.spec, codec, state), PairCollector(setup, codec, rows, where)
+        return joined_by_value(setup, codec, rows, allow, MemoryJoin)
 
     def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
         """The stages: partitions go to disk, and are joined there."""

@@ -28,7 +28,7 @@ class Unions:
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
     ) -> tuple[Tactic, Collector]:
         """The loop of many streams, and a collector of single tuples."""
-        return multiway(setup, codec, allow, filtered=False), UnionCollector(setup, codec, rows)
+        return multiway(setup, codec, allow), UnionCollector(setup, codec, rows)
 
     def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
         """Never asked for: nothing but the endings of values is stored."""

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from punctuated.arrow.ipc import from_json, to_json
 from punctuated.errors import AlgorithmError
-from punctuated.expressions.evaluate import where_predicate
 from punctuated.expressions.nodes import Expression
 from punctuated.intake.prepare import TupleKeys
 from punctuated.kernels import layout as lay
@@ -36,7 +35,7 @@ from punctuated.output.pairs import PairCollector
 from punctuated.punctuations.memory import PunctuationState
 from punctuated.snapshot.parts import Content, Ints, Loaded, SavedPart
 from punctuated.spill.policy import SpillPolicy, Stored
-from punctuated.spill.values import check_spilling, looks_through_windows
+from punctuated.spill.values import check_spilling
 from punctuated.state.arrays import SMALLEST, JoinState
 from punctuated.state.rows import RowStore, ring_positions
 from punctuated.state.setup import DriverSetup
@@ -280,24 +279,20 @@ class WindowStructures:
         ranged, _ = split_predicate(where, schemas)
         for letter in spec.algorithm.structures:
             _check_structure(letter, has_key=bool(spec.left.key), has_range=ranged is not None)
-        if spec.memory is not None and spec.left.key:
-            raise looks_through_windows(spec)
-        if spec.memory is not None:
-            check_spilling(spec)
+        check_spilling(spec, looks_through_windows=True)
 
     def build(
         self, setup: DriverSetup, codec: KeyCodec, rows: tuple[RowStore, ...], allow: Allow
     ) -> tuple[Tactic, Collector]:
         """Structures over both windows, which serve a part of the extra predicate; the collector decides the rest."""
         ranged, rest = split_predicate(setup.where, setup.schemas)
-        where = None if rest is None else where_predicate(rest)
-        state = WindowState(setup.spec, allow, filtered=where is not None, hash_bits=setup.hash_bits)
+        state = WindowState(setup.spec, allow, filtered=rest is not None, hash_bits=setup.hash_bits)
         tactic = WindowPair(setup.spec, codec, state, ranged, setup.chooser)
-        return tactic, PairCollector(setup, codec, rows, where)
+        return tactic, PairCollector(setup, codec, rows, rest)
 
     def spill(self, stored: Stored, store: TableStore) -> SpillPolicy:
         """Never asked for: `check` refuses `memory=`."""
-        raise looks_through_windows(stored.setup.spec)
+        raise AssertionError("structures of windows have no memory=")
 
     def explain(self, spec: JoinSpec) -> Iterator[Explained]:
         """The structure on each window."""
